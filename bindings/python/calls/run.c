@@ -82,6 +82,13 @@ static outcome leave_place(const place *where, cuttResult result) {
   return FAILED;
 }
 
+/* The same where an argument that is refused is LEFT to the function in Python, which knows what its caller calls it. */
+static outcome leave_or_refuse(const place *where, cuttResult result) {
+  const bool refused = result == CUTT_INVALID_PARAMETER;
+  const outcome done = leave_place(where, refused ? CUTT_SUCCESS : result);
+  return done == DONE && refused ? LEFT : done;
+}
+
 outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes) {
   place where;
   const outcome entered = enter_place(in, &where);
@@ -182,12 +189,12 @@ outcome execute_network(const plan_facts *facts, const view *operand, int operan
     PyEval_RestoreThread(state);
   }
   const place here = {NULL, false, false};
-  outcome done = leave_place(&here, result);
+  outcome done = leave_or_refuse(&here, result);
   if (small) {
     free(memory);
   } else {
-    PyObject *given = done == DONE ? PyObject_CallFunctionObjArgs(python.give_memory, array, NULL) : NULL;
-    if (done == DONE && !given) done = FAILED;
+    PyObject *given = done == FAILED ? NULL : PyObject_CallFunctionObjArgs(python.give_memory, array, NULL);
+    if (done != FAILED && !given) done = FAILED;
     Py_XDECREF(given);
     Py_DECREF(array);
   }
@@ -229,7 +236,7 @@ outcome execute_contraction(const plan_facts *facts, const view *left, const vie
       result = python.contract(facts->plan, left->data, second, out->data, workspace, size, where.stream);
       PyEval_RestoreThread(state);
     }
-    done = leave_place(&where, result);
+    done = leave_or_refuse(&where, result);
   }
   if (array) {
     release_view(&space);

@@ -59,10 +59,29 @@ def extents_of(terms: Sequence[Sequence[str]], views: Sequence[View]) -> dict[st
             if known == n or n == 1:
                 continue
             if known != 1:
-                name = label if label in _LETTERS else "of the ellipsis"
+                name = "of the ellipsis" if label.startswith("...") else label
                 raise ValueError(f"axis {axis} of operand {place} has extent {n}, and label {name} has {known} before")
             extents[label] = n
     return extents
+
+
+def _span(view: View) -> tuple:
+    """The first byte and the one behind the last."""
+    steps = [(n - 1) * step for n, step in zip(view.shape, view.strides)]
+    low = view.pointer + sum(step for step in steps if step < 0)
+    return low, view.pointer + sum(step for step in steps if step > 0) + view.dtype.itemsize
+
+
+def name_overlap(views: Sequence[View], result: View) -> None:
+    """ValueError in the words of einsum's caller, if an operand is what the result overlaps with; the library knows left and right."""
+    low, high = _span(result)
+    for place, view in enumerate(views):
+        first, end = _span(view)
+        if first < high and low < end:
+            raise ValueError(
+                f"operand {place} spans bytes [{first:#x}, {end:#x}) and out [{low:#x}, {high:#x}), which overlap; "
+                "out must have memory of its own"
+            ) from None
 
 
 def contractible(view: View) -> bool:

@@ -15,7 +15,7 @@ from . import _library as L
 from ._arguments import flags, seconds_of, threads_of, wholes
 from ._arrays import array_of, check_out, is_zero, scalar, view_of
 from ._cache import choosing, plan_cache
-from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
+from ._contract import _LETTERS, Operand, check_type, contract, extents_of, name_overlap, pair_key
 from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
@@ -24,7 +24,7 @@ from ._permute import arithmetic_of, misfit, packed, permute, plan_key, run, vou
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
 from ._reduce import operator_of
-from ._spec import interleaved, parse
+from ._spec import in_numbers, interleaved, parse
 from ._views import View, packed_strides
 
 _FEW = (
@@ -333,10 +333,11 @@ def _sum(
     casting: str,
 ) -> Any:
     """einsum() by the library."""
-    if isinstance(operands[0], str):
-        spec, arrays = operands[0], list(operands[1:])
-    else:
-        spec, arrays = interleaved(operands)
+    if not isinstance(operands[0], str):
+        spec, arrays, numbers = interleaved(operands)
+        with in_numbers(numbers):
+            return _sum((spec, *arrays), out, alpha, beta, conj, optimize, threads, dtype, order, casting)
+    spec, arrays = operands[0], list(operands[1:])
     if not arrays:
         raise ValueError("einsum needs an operand at least")
     views = _types.operands_of(arrays)
@@ -361,7 +362,9 @@ def _are_few(operands: Sequence[Any], out: Any, optimize: Any, most: int) -> boo
     begun: but for two operands of one type that the library multiplies, which the compiled module serves sooner. out, if it is there, is of
     their type and of the result's shape, and its elements have memory of their own."""
     spec, arrays = operands[0], operands[1:]
-    if type(spec) is not str or not spec.isascii() or not isinstance(optimize, (str, bool, type(None))):
+    if type(spec) is not str or not spec.isascii():
+        return False
+    if not isinstance(optimize, (bool, type(None))) and not (type(optimize) is str and optimize in _path.NAMES):
         return False
     extents: dict[str, int] = {}
     given, arrow, result = spec.partition("->")
@@ -458,7 +461,6 @@ def _compute(
     first = views[0]
     extents = extents_of(terms, views)
     code = 0 if _types.is_moved(terms, labels) else check_type(first, views[1:])
-    pair = contract_integers if code in (L.I32, L.I64) else contract
     arithmetic_of(first.dtype, alpha, beta, False)  # refuses what is no scalar, whatever there is to do
     array, result = _result(first, tuple(extents[label] for label in labels), out, beta)
     operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
@@ -466,9 +468,23 @@ def _compute(
         pass
     elif not all(view.size for view in views):
         _scale(result, beta, threads)
-    elif len(views) == 1:
+    else:
+        try:
+            _execute(operands, labels, result, code, alpha, beta, optimize, threads)
+        except ValueError:
+            name_overlap(views, result)
+            raise
+    return first.adapter.finish(array, scalar) if out is None else out
+
+
+def _execute(
+    operands: list, labels: tuple, result: View, code: int, alpha: Any, beta: Any, optimize: Any, threads: int
+) -> None:
+    """Some element is in each."""
+    first, pair = operands[0].view, contract_integers if code in (L.I32, L.I64) else contract
+    if len(operands) == 1:
         _one(operands[0], labels, result, alpha, beta, threads)
-    elif len(views) == 2:
+    elif len(operands) == 2:
         pair(operands[0], operands[1], labels, result, code, alpha, beta, threads)
     else:
         reduced = tuple(operand.labels for operand in operands)
@@ -477,7 +493,6 @@ def _compute(
             _many(operands, pairs, labels, result, code, alpha, beta, threads)
         else:
             _pairwise(operands, pairs, labels, result, code, alpha, beta, threads, pair)
-    return first.adapter.finish(array, scalar) if out is None else out
 
 
 @functools.lru_cache(maxsize=256)

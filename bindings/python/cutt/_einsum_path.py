@@ -11,7 +11,7 @@ from ._contract import Operand, check_type, extents_of, info_of
 from ._einsum import pairs_of
 from ._network import Network
 from ._permute import misfit, packed
-from ._spec import interleaved, parse
+from ._spec import in_numbers, interleaved, parse
 from ._views import packed_strides
 
 
@@ -45,7 +45,11 @@ def einsum_path(
     """
     if not operands:
         raise ValueError("einsum_path needs subscripts and operands")
-    spec, arrays = (operands[0], list(operands[1:])) if isinstance(operands[0], str) else interleaved(operands)
+    if not isinstance(operands[0], str):
+        subscripts, given, numbers = interleaved(operands)
+        with in_numbers(numbers):
+            return einsum_path(subscripts, *given, optimize=optimize, threads=threads)
+    spec, arrays = operands[0], list(operands[1:])
     if not arrays:
         raise ValueError("einsum_path needs an operand at least")
     views = _types.operands_of(arrays)

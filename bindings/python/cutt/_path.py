@@ -85,6 +85,13 @@ def greedy(terms: Sequence[Iterable[str]], extents: Mapping[str, int], result: I
     return tuple(pairs)
 
 
+# Ways to find a path, by opt_einsum's names, two of which are NumPy's, too.
+NAMES = tuple(
+    "auto auto-hq optimal greedy dp dynamic-programming branch-all branch-2 branch-1 eager opportunistic random-greedy "
+    "random-greedy-128".split()
+)
+
+
 @functools.lru_cache(maxsize=256)
 def find(terms: tuple, shapes: tuple, result: tuple, optimize: str) -> tuple:
     """As pairs of numbers: by opt_einsum where it is installed, else greedily, or by NumPy what is to be optimal."""
@@ -94,6 +101,8 @@ def find(terms: tuple, shapes: tuple, result: tuple, optimize: str) -> tuple:
     except ImportError:
         opt_einsum = None
     numpys = opt_einsum is None and optimize == "optimal" and len(extents) <= len(_LETTERS)
+    if opt_einsum is None and optimize not in NAMES:
+        raise ValueError(f"optimize is {optimize!r}; it must be a bool, a path, or one of {', '.join(NAMES)}")
     if opt_einsum is None and not numpys:
         return greedy(terms, extents, result)
     symbols = _LETTERS if opt_einsum is None else [opt_einsum.get_symbol(place) for place in range(len(extents))]
@@ -101,7 +110,10 @@ def find(terms: tuple, shapes: tuple, result: tuple, optimize: str) -> tuple:
     spec = ",".join("".join(names[label] for label in term) for term in terms)
     spec += "->" + "".join(names[label] for label in result)
     if opt_einsum is not None:
-        steps = opt_einsum.contract_path(spec, *shapes, shapes=True, optimize=optimize)[0]
+        try:
+            steps = opt_einsum.contract_path(spec, *shapes, shapes=True, optimize=optimize)[0]
+        except KeyError as unknown:
+            raise ValueError(f"optimize is {optimize!r}, and opt_einsum has no such way: {unknown}") from None
     else:
         empty = [np.broadcast_to(np.float64(0), shape) for shape in shapes]
         steps = np.einsum_path(spec, *empty, optimize=optimize)[0][1:]

@@ -9,7 +9,7 @@ from . import _compiled
 from . import _library as L
 from ._arguments import flags, threads_of
 from ._arrays import check_out, is_zero, view_of
-from ._contract import Operand, check_type, contract, extents_of
+from ._contract import Operand, check_type, contract, extents_of, name_overlap
 from ._spec import parse
 
 
@@ -85,5 +85,9 @@ def reduce(
     if len(own) == 1 and not operator and first.device[0] != "cpu":
         own.append(Operand(view_of(first.adapter.one(first), "1"), (), {}))
     if math.prod(shape):
-        contract(own[0], own[1] if len(own) > 1 else None, labels, result, code, alpha, beta, number, operator)
+        try:
+            contract(own[0], own[1] if len(own) > 1 else None, labels, result, code, alpha, beta, number, operator)
+        except ValueError:
+            name_overlap(views, result)
+            raise
     return first.adapter.finish(array, True) if out is None else out

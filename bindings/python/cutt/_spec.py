@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from typing import Any, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 # Labels are single characters, and "...n" for the n-th axis of the ellipsis counted from its end.
 
@@ -73,7 +74,8 @@ def parse(spec: str, ranks: tuple) -> tuple:
 
 
 def interleaved(arguments: Sequence[Any]) -> tuple:
-    """(subscripts, operands) of einsum's other form: operand, labels, operand, labels, ..., labels of the result."""
+    """(subscripts, operands, the number of each label's letter) of einsum's other form: operand, labels, operand, labels, ..., labels of
+    the result."""
     operands, lists = list(arguments[: len(arguments) // 2 * 2 : 2]), list(arguments[1::2])
     output = arguments[-1] if len(arguments) % 2 else None
     if not operands:
@@ -94,4 +96,14 @@ def interleaved(arguments: Sequence[Any]) -> tuple:
             raise ValueError(f"the result has label {missing}, which no operand has") from None
 
     spec = ",".join(text(labels) for labels in lists)
-    return (spec if output is None else f"{spec}->{text(output)}"), operands
+    numbers = {ord(letter): f"[{number}]" for number, letter in names.items()}
+    return (spec if output is None else f"{spec}->{text(output)}"), operands, numbers
+
+
+@contextlib.contextmanager
+def in_numbers(numbers: Mapping[int, str]) -> Iterator[None]:
+    """What is refused has labels as the caller of the other form wrote them."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(str(error).translate(numbers)) from None

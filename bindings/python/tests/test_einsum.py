@@ -73,6 +73,17 @@ class Einsum(unittest.TestCase):
             (a, [7, 40], [40]),
         ):
             self.assertTrue(close(cutt.einsum(*form), np.einsum(*form), 8))
+        for text, form in (
+            (r"label \[2\] of operand 1 is given to extents 5 and 6", (a, [0, 1], b, [2, 2])),
+            (r"axis 0 of operand 1 has extent 5, and label \[7\] has 4", (a, [7, 1], b, [7, 2])),
+            (r"the subscripts '\[0\]' are for 1 axes; operand 0 has 2", (a, [0])),
+            (r"label \[1\] more than once", (a, [0, 1], [1, 1])),
+        ):
+            for function in (cutt.einsum, cutt.einsum_path):
+                with self.assertRaisesRegex(ValueError, text):
+                    function(*form)
+        with self.assertRaisesRegex(ValueError, "label \u03b1 has 4"):
+            cutt.einsum("\u03b1j,\u03b1k", a, b)
 
     def test_broadcast(self):
         random = np.random.default_rng(3)
@@ -244,8 +255,16 @@ class Refused(unittest.TestCase):
 
     def test_out(self):
         a = np.zeros((2, 2))
-        with self.assertRaisesRegex(ValueError, "overlap"):
-            cutt.einsum("ij,jk->ik", a, a, out=a)
+        for function in (cutt.einsum, cutt.reduce):
+            with self.assertRaisesRegex(ValueError, r"^operand 0 spans bytes .* and out \[.* overlap; out must have"):
+                function("ij,jk->ik", a, a.copy(), out=a)
+            with self.assertRaisesRegex(ValueError, r"^operand 1 spans bytes"):
+                function("ij,jk->ik", a.copy(), a, out=a)
+        large = np.ones((70, 70))
+        with self.assertRaisesRegex(ValueError, r"^operand 2 spans bytes"):
+            cutt.einsum("ij,jk,kl->il", large.copy(), large.copy(), large, out=large, optimize=False)
+        with self.assertRaisesRegex(ValueError, r"^operand 1 spans bytes"):
+            cutt.tensordot(a.copy(), a, 1, out=a)
         with self.assertRaisesRegex(ValueError, "out has shape"):
             cutt.einsum("ij,jk->ik", a, a, out=np.zeros(2))
         with self.assertRaisesRegex(ValueError, "beta"):

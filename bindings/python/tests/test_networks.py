@@ -182,6 +182,7 @@ class Networks(unittest.TestCase):
                 ("ab,bc->ad", (a, b, c), {}),
                 ("ab,bc,cd->ad", (a, b[:5], c), {}),
                 ("ab,bc,cd->ad", (a, b, c), {"optimize": 3}),
+                ("ab,bc,cd->ad", (a, b, c), {"optimize": "abacus"}),
                 ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 1), 3]}),
                 ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 7), (0, 1)]}),
                 ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 1 << 70), (0, 1)]}),
