@@ -94,7 +94,7 @@ static void rows_by_lines(void **unused) {
   enum { COLUMNS = 41, ROWS = 83, ROOM = COLUMNS * ROWS * 16 + 4096 };
   static _Alignas(CUTT_CPU_LINE) char in[ROOM], out[2][ROOM], carry[COLUMNS][CUTT_CPU_LINE],
       head[COLUMNS][CUTT_CPU_LINE];
-  const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(cutt_isa_in_use(NULL)->name);
+  const cutt_cpu_kernels *kernels = cutt_cpu_tables_named(cutt_isa_in_use(NULL)->name)->kernels;
   test_rng rng = {.state = 8};
   for (int64_t i = 0; i < ROOM; i++) in[i] = (char)test_random_in(&rng, 0, 255);
   for (int turn = 0; turn < test_scaled(300); turn++) {

@@ -154,7 +154,7 @@ static void whole_lines(void **unused) {
   (void)unused;
   enum { MOST = 70, GUARD = 64 };
   static char out[MOST * (MOST * 16 + GUARD)], wanted[sizeof out];
-  const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(cutt_isa_in_use(NULL)->name);
+  const cutt_cpu_kernels *kernels = cutt_cpu_tables_named(cutt_isa_in_use(NULL)->name)->kernels;
   test_rng rng = {.state = 14};
   for (int turn = 0; turn < test_scaled(300); turn++) {
     const int w = 4 << turn % 3;

@@ -5,7 +5,13 @@
 
 #include "cpu/kernels/kernels.h"
 
+typedef struct cutt_cpu_tables {
+  const char *isa;
+  const cutt_cpu_kernels *kernels;
+  const cutt_cpu_byte_kernels *bytes;
+} cutt_cpu_tables;
+
 /* NULL: this build has no kernels for it. */
-const cutt_cpu_kernels *cutt_cpu_kernels_named(const char *isa);
+const cutt_cpu_tables *cutt_cpu_tables_named(const char *isa);
 
 #endif

@@ -107,7 +107,7 @@ static void scale_strided(const job *j, char *dst, char *run, int64_t elements) 
       p->kernels->copy(old + k * p->w, to + k * p->run_stride, p->w);
     }
     p->kernels->scale(from, from, old, some * p->parts_per_element, &p->scale);
-    p->kernels->scatter(to, p->run_stride, from, some, p->w);
+    p->scatter(to, p->run_stride, from, some, p->w);
   }
 }
 
@@ -123,7 +123,7 @@ static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_
     if (p->scale.active) {
       scale_strided(j, dst, run, elements);
     } else {
-      p->kernels->scatter(dst, p->run_stride, run, elements, p->w);
+      p->scatter(dst, p->run_stride, run, elements, p->w);
     }
   } else if (p->scale.active) {
     p->kernels->scale(dst, run, dst, elements * p->parts_per_element, &p->scale);
@@ -194,7 +194,7 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
       const int64_t some = smaller(elements - i, few), span = p->asks_for_output ? some * p->run_stride : 0;
       char *const first = to + (r * elements + i) * p->run_stride;
       for (int64_t at = DISTANCE; at < DISTANCE + span; at += step) __builtin_prefetch(first + at, 1);
-      p->kernels->scatter(first, p->run_stride, from + p->row[r] + i * p->w, some, p->w);
+      p->scatter(first, p->run_stride, from + p->row[r] + i * p->w, some, p->w);
       cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
     }
   }

@@ -128,43 +128,36 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
 }
 
 /* The kernels of a plan, for the instruction set of its target. */
-typedef struct chosen_kernels {
-  const cutt_cpu_kernels *all;
-  cutt_cpu_transpose_fn *transpose;
-  cutt_cpu_scaled_fn *scaled;
-  cutt_cpu_shift_fn *shift, *lines;
-  cutt_cpu_along_fn *along;
-  cutt_cpu_window_fn *window;
-  cutt_cpu_turn_fn *turn;
-} chosen_kernels;
-
 static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t,
-                                 chosen_kernels *chosen) {
-  const cutt_cpu_kernels *all = machine->isa ? cutt_cpu_kernels_named(machine->isa) : NULL;
-  if (!all) {
+                                 cutt_cpu_plan *p) {
+  const cutt_cpu_tables *tables = machine->isa ? cutt_cpu_tables_named(machine->isa) : NULL;
+  if (!tables) {
     return cutt_error(CUTT_INVALID_DEVICE, "%s is a machine that is only described; nothing can be prepared for it",
                       machine->base.name);
   }
+  const cutt_cpu_kernels *all = tables->kernels;
+  const cutt_cpu_byte_kernels *bytes = c->elem_bytes == 1 ? tables->bytes : NULL;
   const int width = __builtin_ctz((unsigned)c->elem_bytes);
-  *chosen = (chosen_kernels){.all = all};
+  p->kernels = all;
+  p->scatter = tables->bytes->scatter;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t v = t->block_rows * c->elem_bytes;
     const int vectors = v == 64 ? 2 : v == 32 ? 1 : 0;
-    chosen->transpose = all->transpose[width][vectors];
-    if (!chosen->transpose) {
-      return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no vectors of %d bytes", all->name, (int)v);
+    p->transpose = bytes ? bytes->transpose[vectors] : all->transpose[width][vectors];
+    if (!p->transpose) {
+      return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no vectors of %d bytes", tables->isa, (int)v);
     }
-    if (t->scales) chosen->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
-    if (t->shifts) chosen->shift = all->shift[width];
-    if (t->lines) chosen->lines = all->lines[width];
-    if (t->along) chosen->along = all->along[width];
-    if (t->reads_lines && t->along && all->along_whole[width]) chosen->along = all->along_whole[width];
-    if (t->reads_lines && !t->along && all->whole[width]) chosen->transpose = all->whole[width];
+    if (t->scales) p->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
+    if (t->shifts) p->shift = bytes ? bytes->shift : all->shift[width];
+    if (t->lines) p->lines = bytes ? bytes->lines : all->lines[width];
+    if (t->along) p->along = bytes ? bytes->along : all->along[width];
+    if (t->reads_lines && t->along && all->along_whole[width]) p->along = all->along_whole[width];
+    if (t->reads_lines && !t->along && all->whole[width]) p->transpose = all->whole[width];
   }
-  if (t->turned > 0) chosen->turn = all->turn;
+  if (t->turned > 0) p->turn = tables->bytes->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {
-    chosen->window = all->window[width];
-    if (!chosen->window) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", all->name);
+    p->window = bytes ? bytes->window : all->window[width];
+    if (!p->window) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", tables->isa);
   }
   return CUTT_SUCCESS;
 }
@@ -371,23 +364,18 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   if (!cutt_cpu_tile_derive(machine, c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
-  chosen_kernels kernels = {.all = NULL};
-  const cuttResult result = choose_kernels(machine, c, &t, &kernels);
-  if (result) return result;
   const prefetch f = plan_prefetch(machine, c, &t);
-  const size_t bytes = (size_t)table_entries(&t, &f) * sizeof(int64_t) +
-                       (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes) : 0);
+  const size_t bytes =
+      (size_t)table_entries(&t, &f) * sizeof(int64_t) +
+      (t.kernel == CUTT_CPU_WINDOW ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes) : 0);
   cutt_cpu_plan *p = malloc(sizeof *p + bytes);
   if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
-  p->kernels = kernels.all;
-  p->transpose = kernels.transpose;
-  p->scaled = kernels.scaled;
-  p->shift = kernels.shift;
-  p->lines = kernels.lines;
-  p->along = kernels.along;
-  p->window = kernels.window;
-  p->turn = kernels.turn;
+  const cuttResult result = choose_kernels(machine, c, &t, p);
+  if (result) {
+    free(p);
+    return result;
+  }
   p->window_vector = cutt_cpu_window_vector(machine->vector_bytes);
   p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
   p->kernel = t.kernel;

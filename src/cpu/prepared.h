@@ -21,6 +21,7 @@ enum { CUTT_CPU_COPY_GRAIN = 256 * 1024 };
 
 typedef struct cutt_cpu_plan {
   const cutt_cpu_kernels *kernels;
+  void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
   cutt_cpu_transpose_fn *transpose; /* NULL: the plan gathers */
   cutt_cpu_scaled_fn *scaled;       /* transpose with alpha and beta, unstaged; NULL: not used by this plan */
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */

@@ -157,18 +157,24 @@ static void a_machine_is_asked_once(void **state) {
 static void kernels_are_as_planned(void **state) {
   (void)state;
   for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
-    const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(isa->name);
-    assert_non_null(kernels);
-    assert_string_equal(kernels->name, isa->name);
+    const cutt_cpu_tables *tables = cutt_cpu_tables_named(isa->name);
+    assert_non_null(tables);
+    assert_string_equal(tables->isa, isa->name);
+    const cutt_cpu_kernels *all = tables->kernels;
+    const cutt_cpu_byte_kernels *bytes = tables->bytes;
+    assert_int_equal(bytes->turn != NULL, isa->vector_bytes == 64 && isa->byte_permutes);
     for (int i = 0; i < CUTT_CPU_WIDTHS; ++i) {
       for (int j = 0; j < CUTT_CPU_VECTORS; ++j) {
-        assert_int_equal(kernels->transpose[i][j] != NULL, 16 << j <= cutt_cpu_widest(isa->vector_bytes));
+        assert_int_equal((i ? all->transpose[i][j] : bytes->transpose[j]) != NULL,
+                         16 << j <= cutt_cpu_widest(isa->vector_bytes));
       }
-      assert_int_equal(kernels->shift[i] != NULL, cutt_cpu_has_shift(isa->vector_bytes, isa->byte_permutes, 1 << i));
-      assert_int_equal(kernels->window[i] != NULL, cutt_cpu_has_window(isa->vector_bytes, isa->byte_permutes, 1 << i));
+      assert_int_equal((i ? all->shift[i] : bytes->shift) != NULL,
+                       cutt_cpu_has_shift(isa->vector_bytes, isa->byte_permutes, 1 << i));
+      assert_int_equal((i ? all->window[i] : bytes->window) != NULL,
+                       cutt_cpu_has_window(isa->vector_bytes, isa->byte_permutes, 1 << i));
     }
   }
-  assert_null(cutt_cpu_kernels_named("abacus"));
+  assert_null(cutt_cpu_tables_named("abacus"));
 }
 
 #if defined(__x86_64__)

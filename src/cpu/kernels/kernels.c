@@ -9,7 +9,7 @@
  * number of modes. */
 #include "cpu/kernels/kernels.h"
 
-#if defined(CUTT_TAKES_KERNELS) /* lent.h: those that are taken are defined here, too, and not compiled */
+#if defined(CUTT_BYTES_ALONE) /* the others are seen, too, and not compiled */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
 
@@ -479,46 +479,45 @@ static void copy_non_temporal(char *dst, const char *src, int64_t bytes, bool on
   cutt_store_fence();
 }
 
-#include "cpu/kernels/lent.h"
+const cutt_cpu_byte_kernels CUTT_JOIN(cutt_cpu_byte_kernels_, CUTT_KERNEL_ISA) = {
+    .transpose = {transpose_16_1, CUTT_IF_32(transpose_32_1), CUTT_IF_64(transpose_64_1)},
+    .shift = CUTT_IF_VBMI(shift_1),
+    .lines = CUTT_IF_VBMI(lines_1),
+    .along = along_1,
+    .window = CUTT_IF_BYTES(window_1),
+    .turn = CUTT_IF_VBMI(turn),
+    .scatter = scatter,
+};
 
+#if !defined(CUTT_BYTES_ALONE)
 const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
-#define CUTT_TEXT_(a) #a
-#define CUTT_TEXT(a) CUTT_TEXT_(a)
-    .name = CUTT_TEXT(CUTT_KERNEL_ISA),
     .transpose =
         {
-            {transpose_16_1, CUTT_IF_32(CUTT_LENT(transpose_32_1)), CUTT_IF_64(CUTT_LENT(transpose_64_1))},
-            {CUTT_LENT(transpose_16_2), CUTT_IF_32(CUTT_LENT(transpose_32_2)), CUTT_IF_64(CUTT_LENT(transpose_64_2))},
-            {CUTT_LENT(transpose_16_4), CUTT_IF_32(CUTT_LENT(transpose_32_4)), CUTT_IF_64(CUTT_LENT(transpose_64_4))},
-            {CUTT_LENT(transpose_16_8), CUTT_IF_32(CUTT_LENT(transpose_32_8)), CUTT_IF_64(CUTT_LENT(transpose_64_8))},
-            {CUTT_LENT(transpose_16_16), CUTT_IF_32(CUTT_LENT(transpose_32_16)),
-             CUTT_IF_64(CUTT_LENT(transpose_64_16))},
+            {NULL},
+            {transpose_16_2, CUTT_IF_32(transpose_32_2), CUTT_IF_64(transpose_64_2)},
+            {transpose_16_4, CUTT_IF_32(transpose_32_4), CUTT_IF_64(transpose_64_4)},
+            {transpose_16_8, CUTT_IF_32(transpose_32_8), CUTT_IF_64(transpose_64_8)},
+            {transpose_16_16, CUTT_IF_32(transpose_32_16), CUTT_IF_64(transpose_64_16)},
         },
     .scaled = {CUTT_SCALED_4(f32), CUTT_SCALED_8(f64), CUTT_SCALED_2(f16), CUTT_SCALED_2(bf16)},
-    .shift = {CUTT_IF_VBMI(shift_1), CUTT_IF_64(CUTT_LENT(shift_2)), CUTT_IF_64(CUTT_LENT(shift_4)),
-              CUTT_IF_64(CUTT_LENT(shift_8)), CUTT_IF_64(CUTT_LENT(shift_16))},
-    .lines = {CUTT_IF_VBMI(lines_1), CUTT_IF_64(CUTT_LENT(lines_2)), CUTT_IF_64(CUTT_LENT(lines_4)),
-              CUTT_IF_64(CUTT_LENT(lines_8)), CUTT_IF_64(CUTT_LENT(lines_16))},
-    .along = {along_1, CUTT_LENT(along_2), CUTT_LENT(along_4), CUTT_LENT(along_8), CUTT_LENT(along_16)},
-    .along_whole = {[2] = CUTT_IF_64(CUTT_LENT(along_whole_4)),
-                    [3] = CUTT_IF_64(CUTT_LENT(along_whole_8)),
-                    [4] = CUTT_IF_64(CUTT_LENT(along_whole_16))},
-    .whole = {[2] = CUTT_IF_64(CUTT_LENT(transpose_whole_4)),
-              [3] = CUTT_IF_64(CUTT_LENT(transpose_whole_8)),
-              [4] = CUTT_IF_64(CUTT_LENT(transpose_whole_16))},
-    .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(CUTT_LENT(window_2)), CUTT_IF_WINDOW(CUTT_LENT(window_4)),
-               CUTT_IF_WINDOW(CUTT_LENT(window_8)), NULL},
-    .turn = CUTT_IF_VBMI(turn),
-    .gather = CUTT_LENT(gather),
-    .strided = CUTT_LENT(strided),
-    .runs = CUTT_LENT(runs),
-    .repeat = CUTT_LENT(repeat),
-    .join_runs = CUTT_LENT(join_runs),
-    .join_repeats = CUTT_LENT(join_repeats),
-    .scatter = scatter,
+    .shift = {NULL, CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8), CUTT_IF_64(shift_16)},
+    .lines = {NULL, CUTT_IF_64(lines_2), CUTT_IF_64(lines_4), CUTT_IF_64(lines_8), CUTT_IF_64(lines_16)},
+    .along = {NULL, along_2, along_4, along_8, along_16},
+    .along_whole = {[2] = CUTT_IF_64(along_whole_4), [3] = CUTT_IF_64(along_whole_8), [4] = CUTT_IF_64(along_whole_16)},
+    .whole = {[2] = CUTT_IF_64(transpose_whole_4),
+              [3] = CUTT_IF_64(transpose_whole_8),
+              [4] = CUTT_IF_64(transpose_whole_16)},
+    .window = {NULL, CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8), NULL},
+    .gather = gather,
+    .strided = strided,
+    .runs = runs,
+    .repeat = repeat,
+    .join_runs = join_runs,
+    .join_repeats = join_repeats,
     .store_lines = store_lines,
     .fence = fence,
     .copy = copy,
-    .copy_non_temporal = CUTT_LENT(copy_non_temporal),
-    .scale = CUTT_LENT(cutt_scale_run),
+    .copy_non_temporal = copy_non_temporal,
+    .scale = cutt_scale_run,
 };
+#endif

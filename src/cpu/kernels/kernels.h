@@ -199,9 +199,21 @@ static inline bool cutt_cpu_has_turn(int64_t vector_bytes, bool byte_permutes, i
 static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
 static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
 
-typedef struct cutt_cpu_kernels {
-  const char *name; /* of the instruction set */
+/* What differs where bytes can be permuted: AVX-512 with VBMI has such a table of its own, and AVX-512's for everything else. Each other
+ * instruction set has both. Of elements of 1 byte what cutt_cpu_kernels has of wider ones, and two more. */
+typedef struct cutt_cpu_byte_kernels {
+  cutt_cpu_transpose_fn *transpose[CUTT_CPU_VECTORS];
+  cutt_cpu_shift_fn *shift, *lines;
+  cutt_cpu_along_fn *along;
+  cutt_cpu_window_fn *window;
 
+  cutt_cpu_turn_fn *turn; /* NULL where there is none */
+  /* The reverse of gather, for an output without a unit stride: element k of w bytes, any w, goes to dst + k * stride_bytes. */
+  void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
+} cutt_cpu_byte_kernels;
+
+/* Of elements of w bytes, from 2 on; those of 1 byte are NULL. */
+typedef struct cutt_cpu_kernels {
   /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
   /* The same with 64-byte registers, by loads of whole lines; NULL but for elements of 4, 8 and 16 bytes. */
@@ -220,8 +232,6 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_along_fn *along_whole[CUTT_CPU_WIDTHS];
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
-
-  cutt_cpu_turn_fn *turn; /* NULL where there is none */
 
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
@@ -242,8 +252,6 @@ typedef struct cutt_cpu_kernels {
   /* The same for n elements, `repeats` times each of w bytes: at least 64 bytes of each, and dst is aligned to w. */
   void (*join_repeats)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t repeats,
                        int64_t w, bool first, bool last);
-  /* The reverse of gather, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
-  void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 
   /* Non-temporal stores of whole lines from stage to dst, both 64-byte aligned. fence() orders them before later
    * stores. */

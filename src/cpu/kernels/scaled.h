@@ -134,10 +134,7 @@ CUTT_DEFINE_SCALED_ALL(64)
 #endif
 
 #define CUTT_SCALED_WIDTHS(kind, W)                                                                                    \
-  {                                                                                                                    \
-    CUTT_LENT(scaled_##kind##_##W##_16), CUTT_IF_32(CUTT_LENT(scaled_##kind##_##W##_32)),                              \
-        CUTT_IF_64(CUTT_LENT(scaled_##kind##_##W##_64))                                                                \
-  }
+  { scaled_##kind##_##W##_16, CUTT_IF_32(scaled_##kind##_##W##_32), CUTT_IF_64(scaled_##kind##_##W##_64) }
 #define CUTT_SCALED_2(kind)                                                                                            \
   {                                                                                                                    \
     {NULL}, CUTT_SCALED_WIDTHS(kind, 2), CUTT_SCALED_WIDTHS(kind, 4), CUTT_SCALED_WIDTHS(kind, 8),                     \
