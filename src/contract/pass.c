@@ -236,9 +236,15 @@ static double moved_once(const cutt_contraction *c, const cutt_rates *r, const c
   return bytes * (run < LINE ? LINE / run : 1 + LINE / run / 4);
 }
 
+/* Is it too large for any cache? */
+static bool is_from_memory(const cutt_contraction *c, const cutt_rates *r, cutt_tensor t) {
+  return r->stream_bytes > 0 && c->volume[t] * c->type->bytes >= r->stream_bytes;
+}
+
 /* The same of all tiles. */
 static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
   double repeats = 1;
+  if (s->blocked && !s->deep && t != CUTT_RESULT && (t == s->first) != s->keeps_second) return moved_once(c, r, s, t);
   for (int i = 0; i < c->modes && (double)c->volume[t] * c->type->bytes > (double)r->cache_bytes; ++i)
     if (!c->mode[i].stride[t]) repeats *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
   return repeats * moved_once(c, r, s, t);
@@ -246,6 +252,26 @@ static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_p
 
 bool cutt_pass_shares(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
   return mode != s->along && !cutt_is_summed(c, mode) && !c->mode[mode].stride[s->first];
+}
+
+/* Tiles, one after the other, that have the same part of an operand, if loops over the other one's free modes are the innermost. */
+static double tiles_beside(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t) {
+  double tiles = 1;
+  for (int i = 0; i < c->modes; ++i)
+    if (!cutt_is_summed(c, i) && !c->mode[i].stride[t]) tiles *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
+  return tiles;
+}
+
+/* Which of the operands' parts stays from tile to tile: the one with which the fewest bytes come from beyond a core's own cache, or are
+ * packed again. */
+static bool second_stays(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
+  double once[2], again[2];
+  for (int k = 0; k < 2; ++k) {
+    const cutt_tensor t = k == 0 ? s->first : cutt_other_operand(s->first);
+    once[k] = (double)c->volume[t] * c->type->bytes;
+    again[k] = s->packed[t] || once[k] > (double)r->cache_bytes ? once[k] * tiles_beside(c, s, t) : once[k];
+  }
+  return once[1] + again[0] < once[0] + again[1];
 }
 
 static double sharing_extent(const cutt_contraction *c, const cutt_pass_shape *s) {
@@ -290,23 +316,15 @@ static bool is_copied(const cutt_contraction *c, const cutt_pass_shape *s, cutt_
   return t != CUTT_RESULT && s->packed[t] && !is_half(c) && (s->single[t] || step_along(c, s->along, t) == 1);
 }
 
-/* Tiles, one after the other, for which the first operand is packed once. */
-static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s) {
-  double tiles = 1;
-  for (int i = 0; i < c->modes; ++i)
-    if (cutt_pass_shares(c, s, i)) tiles *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
-  return tiles;
-}
-
 /* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. Not so where runs are copied,
  * since the next one is asked for; and what comes again waits only where the tensor is too large for any cache. Runs of the second operand
  * in place are those of a block's rows, which are read side by side and so waited for at once. */
 static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const bool large = r->stream_bytes > 0 && c->volume[t] * c->type->bytes >= r->stream_bytes;
-    const double bytes = (large ? moved : moved_once)(c, r, s, (cutt_tensor)t);
-    const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]);
+    const double bytes = (is_from_memory(c, r, (cutt_tensor)t) ? moved : moved_once)(c, r, s, (cutt_tensor)t);
+    const bool asked = s->asks && t == (int)cutt_other_operand(s->first);
+    const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]) && !asked;
     const double at_once = t != CUTT_RESULT && s->single[t] ? smaller((double)BLOCK, sharing_rows(c, s)) : 1;
     if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes && waits)
       seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds / at_once;
@@ -343,7 +361,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
     const double run = run_of(c, s, (cutt_tensor)t);
-    const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
+    const bool stays_in = s->blocked && sum_tiles <= 1 && (t == (int)s->first) != s->keeps_second;
+    const double stays = stays_in ? tiles_beside(c, s, (cutt_tensor)t) : 1;
     if (is_copied(c, s, (cutt_tensor)t)) {
       const double each = s->single[t] ? run : n, runs = v.positions[t] * (s->single[t] ? 1 : n) / each;
       tile += runs * (each * number * copy_seconds + own->row) / stays;
@@ -356,13 +375,16 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     const double bytes = (double)c->volume[t] * c->type->bytes;
     if (bytes * (LINE / number) / run > (double)r->cache_bytes &&
         llabs(step_along(c, s->along, (cutt_tensor)t)) * c->type->bytes >= PAGE_BYTES)
-      tile += numbers / run * own->page;
+      tile += numbers / run * own->page / stays;
   }
   double finish = 0;
   if (!s->direct) {
     const double sums = v.rows * (s->summed ? 1 : n);
-    finish = sums * number / LINE * finish_seconds + v.rows / (s->summed ? run_of(c, s, CUTT_RESULT) : 1) * own->row;
     const double run = run_of(c, s, CUTT_RESULT);
+    /* Whole rows that follow each other in D, too, are finished as one. */
+    const bool dense = s->blocked && !s->packed[CUTT_RESULT] && chunk_along(s) == c->mode[s->along].extent;
+    const double together = s->summed ? run : dense ? row_run(c, s, CUTT_RESULT) / (n * c->type->bytes) : 1;
+    finish = sums * number / LINE * finish_seconds + v.rows / together * own->row;
     if (s->packed[CUTT_RESULT]) finish += sums * (packed_seconds(c, s, CUTT_RESULT, run) + own->row / run);
   }
   const double busy = tiles * (sum_tiles * tile + finish) + (s->blocked ? runs_seconds(c, r, s) : 0);
@@ -393,9 +415,7 @@ static bool grows_before(const cutt_contraction *c, int mode, int other) {
   return far && cutt_is_summed(c, mode) != cutt_is_summed(c, other) ? cutt_is_summed(c, mode) : step[0] < step[1];
 }
 
-static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
-  return r->stream_bytes > 0 && c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes;
-}
+static bool is_large(const cutt_contraction *c, const cutt_rates *r) { return is_from_memory(c, r, CUTT_RESULT); }
 
 /* Is D to be written past the caches, if its rows are long enough? */
 static bool may_stream(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
@@ -436,6 +456,9 @@ static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pa
   s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
+  const cutt_tensor second = cutt_other_operand(s->first);
+  s->keeps_second = s->blocked && !s->deep && second_stays(c, r, s);
+  s->asks = s->blocked && !s->packed[second] && is_from_memory(c, r, second);
   s->seconds = seconds_of(c, r, s);
 }
 

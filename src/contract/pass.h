@@ -31,7 +31,10 @@ typedef struct cutt_pass_shape {
    * for, or 0. */
   bool blocked;
   int64_t lines;
-  bool deep; /* sums of blocks are longer than a tile's; rows are in the second operand's order */
+  bool deep; /* sums of blocks are longer than a tile's */
+  /* Of blocks: what the next tile reads of the second operand, in place, is asked for. And the innermost loops over tiles are those along
+   * which the second operand's part stays the same, not the first's. */
+  bool asks, keeps_second;
   /* Sums go to D as they are, since there is nothing else to be done to them. */
   bool direct;
   /* D is written past the caches; and its rows, of which nothing is packed or summed, have as much of the scratch as is computed at

@@ -112,7 +112,7 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   const cutt_pass_shape *s = &m->pass->shape;
   cutt_pass_tiles *tiles = &m->pass->tiles[kind];
   list_modes(m, kind, false,
-             s->deep     ? cutt_other_operand(s->first)
+             s->blocked  ? cutt_other_operand(s->first)
              : s->summed ? larger_operand(m->c)
                          : CUTT_RESULT,
              &l->rows);
@@ -154,13 +154,13 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
 }
 
 static bool goes_outside(const cutt_pass *p, const cutt_pass_loop *loop, const cutt_pass_loop *other, int by) {
-  const cutt_tensor first = p->shape.first;
-  if (p->shape.blocked && by == CUTT_RESULT && !loop->step[first] != !other->step[first]) return loop->step[first] != 0;
+  const cutt_tensor stays = p->shape.keeps_second ? cutt_other_operand(p->shape.first) : p->shape.first;
+  if (p->shape.blocked && by == CUTT_RESULT && !loop->step[stays] != !other->step[stays]) return loop->step[stays] != 0;
   return llabs(loop->step[by]) > llabs(other->step[by]);
 }
 
 /* Loops over the modes that are cut: those of D, the longest step outermost, and then those of the sum, likewise. Of blocks those
- * are the innermost along which what is packed of the first operand stays the same. */
+ * are the innermost along which one operand's part of a tile stays the same. */
 static void list_loops(maker *m) {
   const cutt_contraction *c = m->c;
   cutt_pass *p = m->pass;

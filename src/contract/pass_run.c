@@ -115,11 +115,24 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                           .conjugate = {p->conjugate[0], p->conjugate[1]}};
 }
 
-/* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. */
-static void add_up(worker *w, const place *at, char *sums, bool adds) {
+/* What a tile reads of an operand that has one number for each row and term, as it lies in memory. */
+static cutt_cpu_ahead reads_of(const cutt_pass *p, const place *at, int t) {
+  const cutt_pass_runs *runs = &p->tiles[at->kind].runs[t];
+  return (cutt_cpu_ahead){.base = at->at[t],
+                          .start = runs->from,
+                          .runs = runs->count,
+                          .bytes = runs->length * p->bytes,
+                          .to = CUTT_CPU_TO_L2};
+}
+
+/* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. next: the tile of which is asked
+ * meanwhile for what it reads of the second operand; NULL: none. */
+static void add_up(worker *w, const place *at, const place *next, char *sums, bool adds) {
   const cutt_pass *p = w->pass;
   cutt_pass_tile tile = describe(w, at, sums, adds);
   if (p->shape.blocked) {
+    const int second = p->shape.first == CUTT_LEFT ? 1 : 0;
+    if (next && next->at[second] != at->at[second]) tile.ahead = reads_of(p, next, second);
     p->type->blocks(&tile);
     return;
   }
@@ -247,8 +260,17 @@ static place tile_of(const execution *e, int64_t item) {
   return at;
 }
 
-/* A tile of D, or one part of the sums of one. */
-static void do_item(const execution *e, worker *w, int64_t number) {
+/* The tile of operands that a thread goes on with after the i-th one of an item (do_item) whose last one is before `end`. */
+static place tile_after(const execution *e, int64_t number, int64_t i, int64_t end) {
+  const cutt_pass *p = e->pass;
+  const int64_t then = i + 1 < end ? number : number + 1;
+  place at = tile_of(e, then / p->parts);
+  go(p->loop + p->loops, p->sums, then == number ? i + 1 : p->additions * (then % p->parts) / p->parts, &at);
+  return at;
+}
+
+/* A tile of D, or one part of the sums of one. last: the same thread does none after it. */
+static void do_item(const execution *e, worker *w, int64_t number, bool last) {
   const cutt_pass *p = e->pass;
   const int64_t item = number / p->parts, part = number % p->parts;
   const int64_t begin = p->additions * part / p->parts, end = p->additions * (part + 1) / p->parts;
@@ -260,9 +282,11 @@ static void do_item(const execution *e, worker *w, int64_t number) {
   }
   if (p->shape.streams) expect_edges(p, &tile);
   for (int64_t i = begin; i < end; ++i) {
-    place at = tile;
+    place at = tile, next;
     go(p->loop + p->loops, p->sums, i, &at);
-    add_up(w, &at, sums, i > begin);
+    const bool asks = p->shape.asks && (i + 1 < end || !last);
+    if (asks) next = tile_after(e, number, i, end);
+    add_up(w, &at, asks ? &next : NULL, sums, i > begin);
   }
   if (!e->partial && !p->shape.direct) {
     place at = tile;
@@ -276,7 +300,7 @@ static void work_on(execution *e, worker *w) {
   const int64_t items = p->items * p->parts, each = items / e->shares, more = items % e->shares;
   for (int64_t i; (i = atomic_fetch_add(&e->next, 1)) < e->shares;) {
     const int64_t begin = each * i + smaller(i, more), end = begin + each + (i < more);
-    for (int64_t item = begin; item < end; ++item) do_item(e, w, item);
+    for (int64_t item = begin; item < end; ++item) do_item(e, w, item, item + 1 == end);
   }
   if (p->shape.streams) p->kernels->fence();
 }

@@ -75,6 +75,10 @@ static void OWN(blocks)(const cutt_pass_tile *callers) {
   const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */
   const int64_t bytes = t->n * OWN(ELEMENT), all = (bytes + V - 1) / V;
   const int64_t strips = (all + CUTT_BLOCK_VECTORS - 1) / CUTT_BLOCK_VECTORS;
+  const int64_t blocks = t->rows / t->group * strips * ((t->group + MOST - 1) / MOST);
+  cutt_cpu_ahead ahead = t->ahead;
+  const int64_t asked = ahead.runs * ((ahead.bytes + CUTT_CPU_LINE - 2) / CUTT_CPU_LINE + 1);
+  const int lines = (int)((asked + blocks - 1) / blocks);
   for (int64_t group = 0; group < t->rows; group += t->group) {
     int64_t done = 0;
     for (int64_t strip = 0; strip < strips; ++strip) {
@@ -82,6 +86,7 @@ static void OWN(blocks)(const cutt_pass_tile *callers) {
       const int64_t part = at + vectors * V > bytes ? bytes - at : vectors * V;
       for (int64_t row = 0, rows; row < t->group; row += rows) {
         rows = cutt_block_rows(t->group - row, MOST);
+        if (lines) cutt_cpu_prefetch(&ahead, lines);
         block[vectors][rows](t, group + row, at, part);
       }
       done += vectors;

@@ -42,6 +42,8 @@ typedef struct cutt_pass_tile {
   bool adds;
   /* Of complex types. */
   bool conjugate[2];
+  /* Of blocks: what the next tile reads of the second operand is asked for meanwhile, some of it with each block. */
+  cutt_cpu_ahead ahead;
 } cutt_pass_tile;
 
 typedef void cutt_pass_rows_fn(const cutt_pass_tile *tile);
