@@ -118,11 +118,6 @@ static int list_loops(copy_entry *list) {
   return count;
 }
 
-int cutt_cli_copy_count(void) {
-  copy_entry list[MAX_LOOPS];
-  return list_loops(list);
-}
-
 const char *cutt_cli_copy_name(int which) {
   copy_entry list[MAX_LOOPS];
   int count = list_loops(list);
@@ -172,11 +167,6 @@ static void run_loop(const copy_entry *entry, void *dst, const void *src, size_t
   }
 }
 
-void cutt_cli_copy_run(int which, void *dst, const void *src, size_t bytes, int threads) {
-  const copy_entry entry = find_loop(which);
-  run_loop(&entry, dst, src, bytes, threads);
-}
-
 double cutt_cli_copy_seconds(int which, void *dst, const void *src, size_t bytes, int threads) {
   const double enough = 100e-6;
   const copy_entry entry = find_loop(which);
@@ -202,7 +192,8 @@ static double median(double *list, int count) {
 int cutt_cli_copy_fastest(void *dst, const void *src, size_t bytes, int threads, int rounds, double *seconds) {
   enum { MAX_ROUNDS = 16 };
   double took[MAX_LOOPS][MAX_ROUNDS];
-  int count = cutt_cli_copy_count();
+  copy_entry list[MAX_LOOPS];
+  int count = list_loops(list);
   if (rounds < 1) rounds = 1;
   if (rounds > MAX_ROUNDS) rounds = MAX_ROUNDS;
   /* Round by round rather than loop by loop: when the machine's speed drifts, all loops drift alike. */

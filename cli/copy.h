@@ -4,18 +4,12 @@
 
 #include <stddef.h>
 
-/* How many copy loops this machine can run; they are numbered from 0. */
-int cutt_cli_copy_count(void);
-
-/* The name of loop `which`, 0 <= which < cutt_cli_copy_count(): "memcpy", "nt-avx512", ... */
+/* The copy loops that this machine can run are numbered from 0. The name of one: "memcpy", "nt-avx512", ... */
 const char *cutt_cli_copy_name(int which);
 
-/* Copies bytes from src to dst by loop `which` with `threads` OpenMP threads at most (fewer when the parts would
- * be small), each a contiguous part. The two may not
+/* Seconds that one copy of bytes from src to dst takes by loop `which`, on `threads` OpenMP threads at most (fewer when the parts would
+ * be small), each a contiguous part: the mean over as many copies as fill at least 100 microseconds. The two may not
  * overlap; no alignment is asked for, though dst should be 64-byte aligned to be a fair ceiling. */
-void cutt_cli_copy_run(int which, void *dst, const void *src, size_t bytes, int threads);
-
-/* Seconds that one copy takes: the mean over as many copies as fill at least 100 microseconds. */
 double cutt_cli_copy_seconds(int which, void *dst, const void *src, size_t bytes, int threads);
 
 /* The loop that is fastest on these buffers, by the median of `rounds` rounds over all loops; *seconds (which may be

@@ -33,7 +33,8 @@ int64_t cutt_bench_contract_volume(const cutt_bench_contraction *c, int tensor) 
   return volume;
 }
 
-int64_t cutt_bench_contract_largest(const cutt_bench_contraction *c) {
+/* Elements of the largest tensor. */
+static int64_t largest(const cutt_bench_contraction *c) {
   int64_t largest = 0;
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
     const int64_t volume = cutt_bench_contract_volume(c, t);
@@ -62,7 +63,7 @@ static void scale_down(cutt_bench_contraction *c, int64_t volume) {
   while (low < high) {
     const int64_t middle = (low + high + 1) / 2;
     const cutt_bench_contraction s = scaled(c, middle);
-    if (cutt_bench_contract_largest(&s) <= volume) {
+    if (largest(&s) <= volume) {
       low = middle;
     } else {
       high = middle - 1;

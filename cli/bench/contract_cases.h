@@ -32,9 +32,8 @@ typedef struct cutt_bench_contractions {
 void cutt_bench_contractions_free(cutt_bench_contractions *cases);
 bool cutt_bench_contractions_add(cutt_bench_contractions *cases, const cutt_bench_contraction *c);
 
-/* Elements of one of its tensors, and of the largest. */
+/* Elements of one of its tensors. */
 int64_t cutt_bench_contract_volume(const cutt_bench_contraction *c, int tensor);
-int64_t cutt_bench_contract_largest(const cutt_bench_contraction *c);
 
 /* The 48 contractions of TAL-SH, or those of the TCCG benchmark, which has other extents for elements of up to 4 bytes.
  * volume > 0: all extents of a case are scaled down alike, as far as that its largest tensor has no more elements (and

@@ -11,19 +11,17 @@
 
 enum { TRIES = 1000, LARGE_MODES = 4, LARGEST_SMALL = 5 };
 
-uint64_t cutt_random_next(cutt_random *random) {
+static uint64_t next(cutt_random *random) {
   uint64_t z = random->state += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
 
-int cutt_random_below(cutt_random *random, int below) {
-  return (int)((cutt_random_next(random) >> 32) * (uint64_t)below >> 32);
-}
+int cutt_random_below(cutt_random *random, int below) { return (int)((next(random) >> 32) * (uint64_t)below >> 32); }
 
 /* Between 0 and 1. */
-static double draw_share(cutt_random *random) { return (double)(cutt_random_next(random) >> 11) * 0x1p-53; }
+static double draw_share(cutt_random *random) { return (double)(next(random) >> 11) * 0x1p-53; }
 
 static void shuffle(cutt_random *random, int count, int64_t *list) {
   for (int i = count - 1; i > 0; --i) {
@@ -84,7 +82,7 @@ static cuttType_t draw_type(cutt_random *random) {
 
 cuttResult cutt_calibration_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical) {
   cutt_random random = {seed};
-  random.state = cutt_random_next(&random) ^ (uint64_t)number;
+  random.state = next(&random) ^ (uint64_t)number;
   for (int i = 0; i < TRIES; ++i) {
     int64_t extent[CUTT_MAX_RANK], order[CUTT_MAX_RANK];
     int perm[CUTT_MAX_RANK];

@@ -9,7 +9,6 @@ typedef struct cutt_random {
   uint64_t state;
 } cutt_random;
 
-uint64_t cutt_random_next(cutt_random *random);
 /* Evenly distributed over 0 .. below-1. */
 int cutt_random_below(cutt_random *random, int below);
 

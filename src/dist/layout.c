@@ -99,7 +99,8 @@ cuttResult cutt_layout_check_ranks(const cutt_layout *layout, const char *name, 
   return result;
 }
 
-int cutt_layout_place(const cutt_layout *layout, int rank) {
+/* Where a rank stands in the list of ranks; -1: nowhere. By a search, if there is a list. */
+static int place_of(const cutt_layout *layout, int rank) {
   const int places = layout->positions * layout->copies;
   if (!layout->ranks) return rank < places ? rank : -1;
   for (int i = 0; i < places; ++i)
@@ -188,7 +189,7 @@ cuttResult cuttDistLayoutCheck(const cuttDistLayout_t *layout, int size) {
 static int64_t extents_of(const cutt_layout *layout, int rank, int64_t *extents) {
   int64_t own[CUTT_MAX_RANK];
   if (!extents) extents = own;
-  const int place = cutt_layout_place(layout, rank);
+  const int place = place_of(layout, rank);
   if (place >= 0) return cutt_layout_extents(layout, place % layout->positions, extents);
   for (int i = 0; i < layout->modes; ++i) extents[i] = 0;
   return 0;
@@ -242,7 +243,7 @@ cuttResult cuttDistGlobal(const cuttDistLayout_t *layout, int rank, const int64_
   if (!result) result = check_array(local, own.modes, "local");
   if (!result) result = check_array(global, own.modes, "global");
   if (result) return result;
-  const int place = cutt_layout_place(&own, rank);
+  const int place = place_of(&own, rank);
   if (place < 0) return cutt_error(CUTT_INVALID_PARAMETER, "rank is %d, which has no part of the tensor", rank);
   cutt_layout_parts(&own, place % own.positions, at);
   for (int i = 0; i < own.modes; ++i) {

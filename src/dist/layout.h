@@ -29,9 +29,6 @@ static inline int cutt_layout_rank(const cutt_layout *layout, int place) {
   return layout->ranks ? layout->ranks[place] : place;
 }
 
-/* Where a rank stands in the list of ranks; -1: nowhere. By a search, if there is a list. */
-int cutt_layout_place(const cutt_layout *layout, int rank);
-
 /* The part of each mode at a position. */
 void cutt_layout_parts(const cutt_layout *layout, int position, int *at);
 

@@ -374,7 +374,8 @@ void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *c, c
   kernel->warps_per_sm = r * fmax(1, fmin(resident, kernel->iterations)); /* no more blocks than iterations */
 }
 
-cutt_device cutt_gpu_paper_device(const cutt_device *device) {
+/* The device; where parameters of the paper's are unknown (0), with those of a known device like it. */
+static cutt_device paper_device(const cutt_device *device) {
   cutt_device d = *device;
   const cutt_device *like = cutt_device_like(d.base.name, d.major);
   if (!(d.memory_latency > 0)) d.memory_latency = like->memory_latency;
@@ -389,7 +390,7 @@ cutt_device cutt_gpu_paper_device(const cutt_device *device) {
 
 double cutt_gpu_paper_seconds(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile,
                               const cutt_candidate *candidate) {
-  const cutt_device known = cutt_gpu_paper_device(device);
+  const cutt_device known = paper_device(device);
   cutt_mwp_kernel kernel;
   cutt_mwp_terms terms;
   cutt_gpu_paper_kernel(&known, c, tile, candidate, &kernel);

@@ -11,9 +11,6 @@
 void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                            const cutt_candidate *candidate, cutt_mwp_kernel *kernel);
 
-/* The device; where parameters of the paper's are unknown (0), with those of a known device like it. */
-cutt_device cutt_gpu_paper_device(const cutt_device *device);
-
 /* Predicted seconds, above 0 and finite: a pure function that takes some microseconds. */
 double cutt_gpu_paper_seconds(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                               const cutt_candidate *candidate);

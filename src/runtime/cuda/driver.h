@@ -60,7 +60,6 @@ enum {                                 /* CUdevice_attribute */
 };
 
 enum { /* CUfunction_attribute */
-       CUTT_CU_FUNCTION_MAX_THREADS_PER_BLOCK = 0,
        CUTT_CU_FUNCTION_SHARED_SIZE_BYTES = 1,
        CUTT_CU_FUNCTION_PTX_VERSION = 5, /* 10 * major + minor of the virtual architecture that it was compiled for */
        CUTT_CU_FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
