@@ -2,7 +2,6 @@
  * knows only the table of them. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

@@ -1,7 +1,6 @@
 /* The values of options: every refusal names the option, the value, and what is allowed. */
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Every valid problem has a plan, on every device that plans can be made for: random problems of all kinds, a million of them
  * in the long tier. And a candidate that is accepted for a GPU can be laid out for buffers at any address. */
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  * scale, since intensities span several orders of magnitude. */
 #include "contract_report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

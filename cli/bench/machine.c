@@ -2,7 +2,6 @@
  * nor the user's. Everything is asked of Linux's files and may be missing, which is then said by leaving it out. */
 #include "machine.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * them the share of a copy that was timed next to each case, which is the figure that means the same on any machine. */
 #include "report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

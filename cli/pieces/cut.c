@@ -1,7 +1,6 @@
 /* How a permutation of a file is cut; see cut.h. */
 #include "cli/pieces/cut.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "cli/pieces/box.h"

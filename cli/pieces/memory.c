@@ -2,7 +2,6 @@
 #include "cli/pieces/memory.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  * measured for a plan, which must not wait for a GPU that is at work. */
 #include <pthread.h>
 
-#include "base/error.h"
 #include "blas/cublas.h"
 #include "model/device.h"
 #include "plan/services.h"

@@ -5,7 +5,6 @@
  * which the fit does not see, it is found out what the choices are worth. While problems are drawn, fits are made now and
  * then, so that the candidates that are timed are those that the coming values will think fast. If the values that are
  * found choose worse than those that were in use, those stay. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

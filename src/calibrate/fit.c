@@ -12,7 +12,6 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/problems.h"
 #include "model/fit.h"
-#include "plan/plan.h"
 
 enum { PASSES = 4, FOLDS = 3 };
 static const double plausible_error = 0.2; /* relative; what is farther off counts as if by its root */

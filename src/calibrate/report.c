@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
-#include "plan/plan.h"
 
 static const char *const json_name[CUTT_PREDICTORS] = {
     [CUTT_PREDICTED_FITTED] = "fitted",

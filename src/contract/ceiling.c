@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "blas/blocks.h"
 #include "contract/context.h"
 #include "contract/numbers.h"
 

@@ -1,6 +1,5 @@
 /* An elementwise operation's plan in words and as JSON. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "contract/device_elementwise.h"

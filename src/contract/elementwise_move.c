@@ -1,5 +1,4 @@
 /* Operands that are permuted to D before an elementwise operation, and then combined with the others from there (elementwise.h). */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

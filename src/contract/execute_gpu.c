@@ -6,7 +6,6 @@
  * waits for this block's product, and packing need not. */
 #include <string.h>
 
-#include "base/error.h"
 #include "contract/plan.h"
 #include "plan/services.h"
 

@@ -7,7 +7,6 @@
  * all tensors they are one loop, so that "abcd,cdef->abef" is a matrix product whatever the number of its letters. */
 #include "contract/problem.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/number.h"
 #include "contract/kernels/kernels.h"
 #include "plan/services.h"

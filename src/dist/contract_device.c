@@ -1,5 +1,4 @@
 /* The device of a plan of a contraction: which it is, and the streams and events that order panels and products. */
-#include "base/error.h"
 #include "dist/contract.h"
 #include "plan/services.h"
 

@@ -2,7 +2,6 @@
  *
  * Volumes of parts are exact for the ranks that are looked at, some of them; the first part of a mode is never shorter than another,
  * so that no rank needs more room than the one that has the first part of every label. */
-#include <string.h>
 
 #include "base/number.h"
 #include "dist/contract.h"

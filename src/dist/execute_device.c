@@ -10,7 +10,6 @@
  *
  * Directly: the permuting kernel writes into the peers' outputs. Events tell when these may be written, and when they have been;
  * where ranks have no events in common, each waits for its stream before it says so. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

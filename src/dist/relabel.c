@@ -1,5 +1,4 @@
 /* The order of ranks that moves least: an assignment of ranks to places that keeps as many elements as can be. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"

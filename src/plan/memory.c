@@ -1,7 +1,6 @@
 /* A backend's memory, and the time that plans and copies take: for programs that would rather not call CUDA themselves.
  *
  * Checking is done here, the work by the backend's table. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"

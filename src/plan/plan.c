@@ -4,7 +4,6 @@
  * of threads may execute it at once; an execution is a few comparisons here and then the backend. */
 #include "plan/plan.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

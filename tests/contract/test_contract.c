@@ -4,7 +4,6 @@
  * Usage: test_contract FOLDER [cuda]; FOLDER has talsh48.csv and tccg48.csv, and with cuda all is done on a GPU, or skipped
  * (exit status 77). CUTT_TEST_SCALE takes a part of the random problems,
  * CUTT_TEST_ALL=1 all of the classes. A failure prints a line; CUTT_TEST_REPEAT set to that line does that one again. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

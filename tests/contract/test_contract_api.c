@@ -1,5 +1,4 @@
 /* The calls of cutt_contract.h: what they refuse and with which words, plans that describe themselves, and times. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Layouts, their queries, and what calls refuse: each error names its field, and ranks that differ all get the same text. */
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dist/part.h"

@@ -1,7 +1,6 @@
 /* Contractions over ranks: what calls refuse, what plans say of themselves, bytes that move by each algorithm against the formula, and
  * what is chosen. */
 #include <jansson.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

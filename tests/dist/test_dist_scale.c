@@ -2,7 +2,6 @@
  * what all know. Holds messages and bytes to the lower bound, what ranks send to what they receive, and the sizes of plans.
  * test_dist_scale --table: what docs/dist.md has. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ranks.h"

@@ -2,7 +2,6 @@
  * take none. */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/fixture.h"

@@ -1,6 +1,5 @@
 /* What is measured of the GPU at hand is what GPUs are like, and agrees with what the library's copies take. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "gpu/driver.h"
 #include "runtime/cuda/probe.h"

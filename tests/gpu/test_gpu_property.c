@@ -1,5 +1,4 @@
 /* The property tests in a GPU's memory: every candidate of very many problems, and their chosen plans. */
-#include <stdio.h>
 
 #include "gpu/driver.h"
 #include "gpu/engine_gpu.h"

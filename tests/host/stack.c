@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

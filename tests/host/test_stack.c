@@ -7,7 +7,6 @@
  * loading matters: the first call of a process is not excused from binding libc's functions, reading /proc/cpuinfo and so
  * on. Loading the CUDA driver is left out (CUTT_CUDA=0): what that takes is the driver's. */
 #include <ctype.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

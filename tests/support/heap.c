@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

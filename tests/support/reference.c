@@ -4,7 +4,6 @@
 #include "support/reference.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
