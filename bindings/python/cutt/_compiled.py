@@ -21,8 +21,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _load() -> Any:
-    if os.environ.get("CUTT_COMPILED") == "0":
+    asked = os.environ.get("CUTT_COMPILED")
+    if asked == "0":
         return None
+    if asked not in (None, "", "1"):
+        raise ImportError(f"CUTT_COMPILED is {asked!r}; it must be 0 or 1")
     without = "CUTT_COMPILED=0 in the environment does without it, and calls take longer"
     if sys.implementation.name != "cpython" or "t" in sys.abiflags:
         raise ImportError(f"{_FILE} is for CPython with the GIL, and this is another Python. {without}")

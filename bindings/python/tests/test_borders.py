@@ -188,6 +188,8 @@ class Loading(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = self.run_python("import cutt", CUTT_LIBRARY_DIR=folder)
             self.assertIn("ImportError: CUTT_LIBRARY_DIR is", done.stderr)
+            done = self.run_python("import cutt", CUTT_COMPILED="no")
+            self.assertIn("ImportError: CUTT_COMPILED is 'no'; it must be 0 or 1", done.stderr)
             with open(f"{folder}/libcutt.so", "w", encoding="ascii") as file:
                 file.write("no library\n")
             done = self.run_python("import cutt", CUTT_LIBRARY_DIR=folder)
