@@ -22,6 +22,7 @@ enum {
   DEEP_SINGLE = 192 * 1024,  /* of the other operand's part of such a tile */
   DEEP_LINES = 24,        /* cache lines of the first operand by which a number of the other one is multiplied there */
   BLOCK = 8,              /* rows that are computed together */
+  WRITTEN = 4,            /* runs of D that are waited for at once, if they are cache lines */
   SUMS_BYTES = 40 * 1024, /* of D's part of a tile */
   FAR_BYTES = 16 * 1024,  /* of a row where nothing is packed */
   DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
@@ -306,9 +307,7 @@ static double packed_seconds(const cutt_contraction *c, const cutt_pass_shape *s
   const double number = (double)number_bytes(c), bytes = run * number;
   const double step = (double)llabs(step_along(c, s->along, t)) * c->type->bytes;
   const bool dense = bytes >= 2 * LINE || 2 * bytes >= step;
-  return (s->blocked ? block_tiles.run : row_tiles.run) * (number > 8                           ? 2
-                                                           : number < 8 && dense && !s->blocked ? 0.5
-                                                                                                : 1);
+  return (s->blocked ? block_tiles.run : row_tiles.run) * (number > 8 ? 2 : number < 8 && dense ? 0.5 : 1);
 }
 
 /* Is an operand's part of a tile packed by copying runs, without transposing? */
@@ -318,16 +317,20 @@ static bool is_copied(const cutt_contraction *c, const cutt_pass_shape *s, cutt_
 
 /* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. Not so where runs are copied,
  * since the next one is asked for; and what comes again waits only where the tensor is too large for any cache. Runs of the second operand
- * in place are those of a block's rows, which are read side by side and so waited for at once. */
+ * in place are those of a block's rows, which are read side by side and so waited for at once, but where the next tile's are asked for.
+ * Stores wait the less, but where a cache line is written in part, and comes again for each of its parts. */
 static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const double bytes = (is_from_memory(c, r, (cutt_tensor)t) ? moved : moved_once)(c, r, s, (cutt_tensor)t);
     const bool asked = s->asks && t == (int)cutt_other_operand(s->first);
     const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]) && !asked;
-    const double at_once = t != CUTT_RESULT && s->single[t] ? smaller((double)BLOCK, sharing_rows(c, s)) : 1;
+    const double run = row_run(c, s, (cutt_tensor)t);
+    double at_once = 1;
+    if (t == CUTT_RESULT) at_once = run < LINE ? 1 : WRITTEN;
+    if (t != CUTT_RESULT && s->single[t]) at_once = smaller((double)BLOCK, sharing_rows(c, s));
     if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes && waits)
-      seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds / at_once;
+      seconds += bytes / (t == CUTT_RESULT ? run : larger(run, (double)LINE)) * far_seconds / at_once;
   }
   return seconds;
 }
@@ -394,7 +397,9 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   /* Cache lines are read before they are written, but those that are written past the caches. */
   const double memory =
       near ? (read + written) / r->cache / r->threads : (read + (s->streams ? 1 : 2) * written) / r->fetch;
-  return call_seconds + busy / r->threads + memory;
+  /* While blocks are multiplied what comes next is on its way. */
+  const double both = s->blocked ? larger(busy / r->threads, memory) : busy / r->threads + memory;
+  return call_seconds + both;
 }
 
 static bool has_sums(const cutt_contraction *c) {
