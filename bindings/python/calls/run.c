@@ -101,7 +101,7 @@ outcome execute_permutation(const void *plan, const view *in, const view *out, i
     result = python.execute(plan, in->data, out->data, where.stream);
     PyEval_RestoreThread(state);
   }
-  return leave_place(&where, result);
+  return leave_or_refuse(&where, result);
 }
 
 static cuttResult execute_pairs(const void *plan, const void *const *plans, int64_t count, const void *const *in,
@@ -140,7 +140,7 @@ outcome execute_elementwise(const plan_facts *facts, const view *operand, int op
     result = python.combine(facts->plan, operand[0].data, operand[1].data, third, out->data, where.stream);
     PyEval_RestoreThread(state);
   }
-  return leave_place(&where, result);
+  return leave_or_refuse(&where, result);
 }
 
 /* Of a network the plan is a table: how many steps there are, where the workspace is in the memory, and for each step its plan, the

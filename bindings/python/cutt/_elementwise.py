@@ -193,5 +193,8 @@ def elementwise(
         L.check(L.contract_lib().cuttElementwiseExecute(plan.value, *pointers, result.pointer, stream or None))
 
     if math.prod(shape):
-        run(first, (*(operand.view for operand in operands[1:]), result), call)
+        try:
+            run(first, (*(operand.view for operand in operands[1:]), result), call)
+        except ValueError as error:  # out overlaps with an operand
+            raise ValueError(str(error).replace("and result [", "and out [").replace("the result's", "out's")) from None
     return first.adapter.finish(array, True) if out is None else out

@@ -261,7 +261,11 @@ def transpose(
         array = source.adapter.empty(shape, source)
         permute(source, view_of(array, "the result"), axes, arithmetic, number)
         return source.adapter.finish(array, False)
-    permute(source, check_out(out, shape, source), axes, arithmetic, number)
+    result = check_out(out, shape, source)
+    try:
+        permute(source, result, axes, arithmetic, number)
+    except ValueError as error:  # out overlaps with what the library calls in
+        raise ValueError(str(error).replace("in spans", "a spans", 1)) from None
     return out
 
 

@@ -76,6 +76,8 @@ class Elementwise(unittest.TestCase):
         for spec in ("ij,ij->i", "ij,ij", "ij,ik->ij"):  # as the caller wrote it
             with self.assertRaisesRegex(ValueError, f"the result of {spec!r} lacks label [ijk],"):
                 cutt.elementwise(spec, a, a)
+        with self.assertRaisesRegex(ValueError, r"^b spans bytes .* and out \[.*, or out's address"):
+            cutt.elementwise("ij,ij->ij", a.copy(), a[:, ::-1], out=a)
 
 
 class Plans(unittest.TestCase):
