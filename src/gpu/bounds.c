@@ -81,7 +81,7 @@ cutt_gpu_box cutt_gpu_box_of(const cutt_canonical *c, int m, int64_t split_m, in
   return (cutt_gpu_box){.elements = (double)elements,
                         .row_modes = k - common,
                         .column_modes = m - common,
-                        .run_modes = m == 1 && k == 1 && common == 1 ? 0 : k, /* a run as it is needs no table */
+                        .run_modes = k == 1 && common == 1 ? 0 : k, /* a run that a row has all of needs no table */
                         .common = common > 0};
 }
 

@@ -161,7 +161,7 @@ static double steps_to(int64_t count, uint32_t step) {
 
 /* What a thread adds up for the tables of a tile in windows, of so many rows, mode by mode. */
 double cutt_gpu_window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {
-  const bool runs = cutt_gpu_same_runs(tile);
+  const bool runs = cutt_gpu_run_columns(tile) > 0;
   const int column_modes = tile->column_modes + (runs ? tile->row_modes : 0);
   return steps_to(rows, threads) * tile->row_modes + steps_to(tile->columns, threads) * column_modes +
          (runs ? 0 : 2 * steps_to(tile->column_length, threads) * tile->run_modes);

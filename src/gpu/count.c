@@ -450,7 +450,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   out.spread = f->stores;
   out.step = f->store_step;
   const double in_align = start_align(c, tile, true, false, sector);
-  const bool runs_of_rows = cutt_gpu_same_runs(tile);
+  const uint32_t turns = cutt_gpu_run_columns(tile);
   int cut_k = -1;
   int64_t chunks = 1, run = 1, extent[2][2] = {{1, 1}, {1, 1}};
   double count[2][2] = {{1, 0}, {1, 0}}, others = (double)tile->tiles;
@@ -481,14 +481,14 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     const kind k = {c, tile, {extent[0][a], extent[1][b]}, others * count[0][a] * count[1][b]};
     if (k.tiles < 0.5) continue;
     /* Of a chunk of a run, a window reads what it reaches into the next one. */
-    const uint32_t reached = runs_of_rows && chunks > 1 && a == 0 ? sector - (uint32_t)align : 0;
+    const uint32_t reached = chunks > 1 && a == 0 ? (sector - (uint32_t)align) * turns : 0;
     const uint32_t row_bytes = (uint32_t)length_of(&k, tile->row_length, tile->in_m) * w + reached;
-    const uint32_t columns = (uint32_t)length_of(&k, tile->columns, runs_of_rows ? ~tile->in_m : tile->in_m);
+    const uint32_t columns = (uint32_t)length_of(&k, tile->columns, turns > 0 ? ~tile->in_m : tile->in_m);
     const uint32_t column_bytes = (uint32_t)length_of(&k, tile->column_length, tile->in_k) * w;
     const bool last = chunks == 1 || (cut_k == 0 ? a : b) == 1;
-    const uint32_t rows = runs_of_rows ? columns
-                          : last       ? (uint32_t)length_of(&k, tile->rows, tile->in_k)
-                                       : cutt_gpu_window_rows(tile, w);
+    const uint32_t rows = turns > 0 ? columns / turns
+                          : last    ? (uint32_t)length_of(&k, tile->rows, tile->in_k)
+                                    : cutt_gpu_window_rows(tile, w);
     const request_counts loads = count_walk(&in, (row_bytes + sector - w + 15) / 16, rows);
     const request_counts stores = count_walk(&out, (column_bytes + sector - 1) / sector * 2, columns);
     counts->load_requests += k.tiles * loads.requests;
@@ -508,9 +508,8 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     const double elements = (16 - align) / w, parts = 1 - align / 16;
     const double side_by_side = fmin((double)tile->columns, (double)WARP / f->stores.along);
     /* Whole runs side by side are neighbours in the output, whose ends share sectors. */
-    counts->store_requests +=
-        runs * elements * (runs_of_rows ? 1.4 / (1 + side_by_side) : 1.7 / WARP * f->stores.along);
-    counts->store_sectors += runs * (elements - parts) * (runs_of_rows ? 0.8 : 1);
+    counts->store_requests += runs * elements * (turns == 1 ? 1.4 / (1 + side_by_side) : 1.7 / WARP * f->stores.along);
+    counts->store_sectors += runs * (elements - parts) * (turns == 1 ? 0.8 : 1);
   }
   counts->shared_stores = counts->load_requests;
   counts->shared_store_wavefronts = counts->load_requests * 4;

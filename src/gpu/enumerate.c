@@ -219,7 +219,7 @@ static void add_tile(listing *l, cutt_candidate *candidate, times least) {
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
   cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
-  const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && !cutt_gpu_same_runs(tile);
+  const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && cutt_gpu_run_columns(tile) == 0;
   if (!direct && !batch && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
   for (int i = 0; i < (direct ? 1 : 2) && least.tables < bound_of(l); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
@@ -371,6 +371,39 @@ static void add_whole_runs(listing *l) {
   }
 }
 
+/* Short modes before the output's first one, such as the colours of pixels: rows of all of these with a chunk of that, or several where it
+ * is whole, so that runs are long on both sides. The chunks of other pairs are short. */
+static void add_turns(listing *l) {
+  static const int64_t tile_bytes[] = {8192, 16384, 32768};
+  enum { MOST = 31 }; /* columns */
+  const cutt_canonical *c = l->c;
+  const int first = c->rank > 0 ? c->out_order[0] : 0;
+  int64_t columns = 1;
+  for (int j = 0; j < first; ++j) {
+    columns *= c->mode[j].extent;
+    if (columns > MOST) return;
+  }
+  if (first == 0 || columns % 2 == 0 || l->alone >= 0) return;
+  for (size_t i = 0; i < sizeof tile_bytes / sizeof *tile_bytes; ++i) {
+    const int64_t elements = tile_bytes[i] / (columns * c->elem_bytes), extent = c->mode[first].extent;
+    const int64_t chunk = even_chunk(l->device, extent, elements, c->elem_bytes);
+    cutt_candidate candidate;
+    cutt_gpu_counts counts;
+    const char *why;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = first + 1;
+    candidate.k = 1;
+    candidate.split_m = candidate.split_k = chunk < extent ? chunk : 0;
+    candidate.param[CUTT_GPU_PARAM_BATCH] = elements / extent;
+    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) || cutt_gpu_run_columns(&l->tile) == 0 ||
+        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
+      continue;
+    candidate.method = cutt_gpu_method(c, &candidate);
+    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
+    add_flat(l, &candidate, &l->tile, counts);
+  }
+}
+
 /* Elements of a tile of M_m and M_k, both whole. */
 static int64_t elements_of(const cutt_canonical *c, const pair *p) {
   int64_t elements = 1;
@@ -473,6 +506,7 @@ static int list_all(listing *l) {
   if (!c->scale.active && copies_runs(c, 8) && c->rank <= 1) return l->count; /* what is contiguous is copied */
   const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   if (shared) add_whole_runs(l);
+  add_turns(l);
   pair pairs[RUNS * RUNS];
   const int count = pair_up(l, pairs);
   apart seen;

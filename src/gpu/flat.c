@@ -52,32 +52,37 @@ static int cut_of(const cutt_gpu_tile *tile, uint64_t set) {
   return -1;
 }
 
-bool cutt_gpu_same_runs(const cutt_gpu_tile *tile) { return tile->in_m == 1 && tile->in_k == 1; }
+uint32_t cutt_gpu_run_columns(const cutt_gpu_tile *tile) {
+  if (tile->in_k == 0 || (tile->in_k & (tile->in_k - 1)) != 0 || tile->in_m != 2 * tile->in_k - 1) return 0;
+  const uint32_t columns = (uint32_t)(tile->row_length / tile->column_length);
+  return columns % 2 != 0 ? columns : 0;
+}
 
 /* Beyond that, what tiles in windows can be. */
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
+  const uint32_t turns = cutt_gpu_run_columns(tile);
   int outside = 0;
   if (direct) return takes_copy(c, tile, why);
   if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
     return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
   }
   if (tile->in_m == 0 || tile->in_k == 0) return refuse(why, "flat is for tiles of rows and columns");
-  for (int i = 0; i < tile->row_modes && !cutt_gpu_same_runs(tile); ++i) {
+  for (int i = 0; i < tile->row_modes && !turns; ++i) {
     if (!(tile->in_k >> tile->row[i] & 1)) return refuse(why, "flat is for tiles without a batch");
   }
   if (!short_steps(c, tile, false)) return refuse(why, "flat is for steps of less than 2^31 bytes");
   if (takes_plain(c, tile)) return true;
   if (c->scale.active)
     return refuse(why, "flat with alpha, beta or conjugate is for few modes, none of both M_m and M_k");
-  if (cutt_gpu_same_runs(tile) && cutt_gpu_power(tile->row_steps | tile->column_steps | SECTOR) == SECTOR)
+  if (turns == 1 && cutt_gpu_power(tile->row_steps | tile->column_steps | SECTOR) == SECTOR)
     return refuse(why, "flat is for runs of both sides that begin inside of sectors");
   const uint64_t common = tile->in_m & tile->in_k;
   for (int i = 0; i < 2; ++i) {
-    if (tile->cut[i] >= 0 && (common >> tile->cut[i] & 1) && !cutt_gpu_same_runs(tile))
+    if (tile->cut[i] >= 0 && (common >> tile->cut[i] & 1) && !turns)
       return refuse(why, "flat cuts no mode that M_m and M_k have in common");
   }
   for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
-  if (!cutt_gpu_same_runs(tile) && (tile->row_modes == 0 || tile->column_modes == 0))
+  if (!turns && (tile->row_modes == 0 || tile->column_modes == 0))
     return refuse(why, "flat is for tiles of rows and columns");
   if (tile->run_modes > CUTT_FLAT_WINDOW_MODES || tile->column_modes > CUTT_FLAT_WINDOW_MODES) {
     return refuse(why, "flat is for up to 6 modes of M_m and of M_k");
@@ -305,7 +310,7 @@ static void group_chunks(const cutt_canonical *c, const cutt_gpu_tile *tile, uin
   const int j = cut_of(tile, tile->in_m);
   f->row_chunks = 0;
   f->row_group = 1;
-  if (j < 0 || cutt_gpu_same_runs(tile) || row_bytes >= (f->windows ? STRETCH : TWO_LINES) ||
+  if (j < 0 || cutt_gpu_run_columns(tile) > 0 || row_bytes >= (f->windows ? STRETCH : TWO_LINES) ||
       tile->tiles > INT32_MAX / 2)
     return;
   const uint32_t chunks = (uint32_t)cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
@@ -329,7 +334,7 @@ bool cutt_gpu_flat_windows(const cutt_device *d, const cutt_canonical *c) {
 static uint32_t step_elements(const cutt_gpu_tile *tile) {
   const int cut = cut_of(tile, tile->in_k);
   if ((tile->in_m & tile->in_k) == 0) return 1;
-  if (cutt_gpu_same_runs(tile)) return (uint32_t)tile->column_length;
+  if (cutt_gpu_run_columns(tile) > 0) return (uint32_t)tile->column_length;
   return (uint32_t)(tile->column_length / (cut >= 0 ? tile->extent[cut] : 1));
 }
 
@@ -338,13 +343,15 @@ static uint32_t most_elements(const cutt_gpu_tile *tile, uint32_t w) {
   return (uint32_t)tile->column_length + (cut_of(tile, tile->in_k) >= 0 ? (SECTOR - w) / w : 0);
 }
 uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w) {
-  if (cutt_gpu_same_runs(tile)) return (uint32_t)tile->rows; /* what a window reaches further lies behind its chunk */
+  if (cutt_gpu_run_columns(tile) > 0)
+    return (uint32_t)tile->rows; /* what a window reaches further lies behind its chunk */
   const uint32_t step = step_elements(tile), steps = (uint32_t)tile->column_length / step;
   return (most_elements(tile, w) + step - 1) / step * ((uint32_t)tile->rows / steps);
 }
 
 uint32_t cutt_gpu_window_row_bytes(const cutt_gpu_tile *tile, uint32_t w) {
-  return (cutt_gpu_same_runs(tile) ? most_elements(tile, w) : (uint32_t)tile->row_length) * w;
+  const uint32_t turns = cutt_gpu_run_columns(tile);
+  return (turns > 0 ? most_elements(tile, w) * turns : (uint32_t)tile->row_length) * w;
 }
 
 /* Where the tables are in shared memory: behind the rows, which have 16 bytes more for as many as 16 bytes of a column have. Returns
@@ -352,7 +359,7 @@ uint32_t cutt_gpu_window_row_bytes(const cutt_gpu_tile *tile, uint32_t w) {
 static uint32_t lay_out_windows(const cutt_gpu_tile *tile, uint32_t w, uint32_t pitch, cutt_flat_window_args *at) {
   const uint32_t rows = cutt_gpu_window_rows(tile, w), columns = (uint32_t)tile->columns;
   at->places_at = rows * pitch + rows / (16 / w) * 16;
-  at->inside_at = at->places_at + (cutt_gpu_same_runs(tile) ? 0 : most_elements(tile, w) * 2);
+  at->inside_at = at->places_at + (cutt_gpu_run_columns(tile) > 0 ? 0 : most_elements(tile, w) * 2);
   at->rows_at = (at->inside_at + columns * 2 + 7) / 8 * 8;
   at->columns_at = at->rows_at + rows * 8;
   return at->columns_at + columns * 8;
@@ -512,7 +519,7 @@ static void fill_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, con
   fill_count(c, tile, tile->row, tile->row_modes, false, &windows->row);
   fill_count(c, tile, tile->column, tile->column_modes, true, &windows->column);
   fill_count(c, tile, tile->run, tile->run_modes, false, &windows->element);
-  windows->runs = cutt_gpu_same_runs(tile);
+  windows->run_columns = cutt_gpu_run_columns(tile);
   windows->columns = (uint32_t)tile->columns;
   windows->last_columns = last_length(c, tile, tile->in_m, windows->columns);
   windows->elements = (uint32_t)tile->column_length;
@@ -595,7 +602,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
   args->rows = (uint32_t)tile->rows;
   args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);
-  args->last_rows = last_length(c, tile, cutt_gpu_same_runs(tile) ? ~tile->in_k : tile->in_k, args->rows);
+  args->last_rows = last_length(c, tile, cutt_gpu_run_columns(tile) > 0 ? ~tile->in_k : tile->in_k, args->rows);
   args->pitch = f->pitch;
   args->store_pitch = f->joined == CUTT_FLAT_COLUMNS ? (uint32_t)c->elem_bytes : f->pitch;
   args->joined = f->joined;

@@ -40,14 +40,15 @@ bool cutt_gpu_flat_choose(const cutt_device *device, const cutt_canonical *canon
 /* Can tiles of the problem be done in windows on the device? */
 bool cutt_gpu_flat_windows(const cutt_device *device, const cutt_canonical *canonical);
 
-/* Are M_m and M_k the first mode, whole or the same chunk of it? A tile in windows then has one such run, or a batch of whole ones, and its
- * column i is of row i alone. */
-bool cutt_gpu_same_runs(const cutt_gpu_tile *tile);
+/* Is M_k the last mode of M_m alone, whole or the same chunk of it? Each row of a tile in windows then has some columns, whose elements
+ * it has in turns: so many are returned, 1 where M_m is that mode, too. A tile has one such row, or a batch of whole ones. 0: it is another
+ * tile, or one of an even number of columns, more than one, as lanes side by side would meet in few banks. */
+uint32_t cutt_gpu_run_columns(const cutt_gpu_tile *tile);
 
 /* The rows that a tile in windows reads, with those of the next one, of elements of w bytes. */
 uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w);
 
-/* The bytes of a row that it reads; of the same runs of both sides with what a window reaches into the next chunk. */
+/* The bytes of a row that it reads; where it has columns in turns with what a window reaches into the next chunk. */
 uint32_t cutt_gpu_window_row_bytes(const cutt_gpu_tile *tile, uint32_t w);
 
 /* Has a tile the whole of each run of a side, and do all these runs lie one behind the other? */

@@ -251,6 +251,50 @@ static void whole_runs(void **unused) {
   device = &simt_h200;
 }
 
+/* Rows that have some columns in turns, in windows: chunks of them, of which the last has less than a sector, or one element, several in a
+ * tile where they are whole, and over more than one mode. */
+static void columns_in_turns(void **unused) {
+  (void)unused;
+  static const struct {
+    flat_case f;
+    int64_t batch;
+  } turns[] = {
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {1, 0, 2}, {3, 1203, 5}, 2, 1, 400, 400, 256, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {1, 0, 2}, {3, 801, 4}, 2, 1, 400, 400, 64, 4, 8, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 4, {1, 0, 3, 2}, {3, 205, 5, 7}, 2, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 4},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 4, {1, 0, 3, 2}, {7, 75, 5, 7}, 2, 1, 0, 0, 128, 12, 4, 0, 0, 0, 0, 0}, 14},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 2, {1, 0}, {5, 5003}, 2, 1, 504, 504, 256, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 4, {2, 1, 0, 3}, {3, 5, 331, 3}, 3, 1, 96, 96, 128, 0, 4, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {1, 0, 2}, {3, 1024, 3}, 2, 1, 512, 512, 256, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 3, {1, 2, 0}, {3, 2005, 5}, 2, 1, 672, 672, 256, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 131, 23}, 2, 1, 0, 0, 96, 2, 6, 0, 0, 0, 0, 0}, 6},
+      {{CUTT_KERNEL_flat_8s, CUTT_BYTES_8, 3, {1, 0, 2}, {9, 273, 5}, 2, 1, 100, 100, 256, 8, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_8s, CUTT_BYTES_8, 3, {1, 0, 2}, {3, 77, 25}, 2, 1, 0, 0, 160, 0, 8, 0, 0, 0, 0, 0}, 5},
+      {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {1, 0, 2}, {3, 59, 10}, 2, 1, 20, 20, 128, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {1, 0, 2}, {7, 9, 10}, 2, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 4},
+  };
+  cutt_device small = simt_h200;
+  small.l2_bytes = 1;
+  device = &small;
+  for (size_t i = 0; i < sizeof turns / sizeof *turns; ++i) run_batch(&turns[i].f, turns[i].batch);
+  /* Listed where the modes before the output's first one are an odd number of columns, and chosen on an H200. */
+  static const int perm[] = {1, 0, 2};
+  for (int64_t columns = 3; columns <= 4; ++columns) {
+    const int64_t extents[] = {columns, 5349, 2491};
+    const test_problem problem = test_packed(CUTT_BYTES_4, 3, extents, perm);
+    const cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_candidate best;
+    cutt_gpu_tile tile;
+    const char *why = "";
+    assert_success(cutt_canonicalize(&view, &canonical));
+    assert_int_equal(cutt_gpu_enumerate(&simt_h200, CUTT_MODEL_IS_OWN, &canonical, &best, 1), 1);
+    assert_true(cutt_gpu_tile_derive(&canonical, &best, &tile, &why));
+    assert_int_equal(cutt_gpu_run_columns(&tile), columns == 3 ? 3 : 0);
+  }
+  device = &simt_h200;
+}
+
 static void each_kernel(void **unused) {
   (void)unused;
   for (int i = 0; i < CASES; ++i) run_case(&cases[i]);
@@ -698,10 +742,10 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),
-                                     cmocka_unit_test(asynchronous_rows),   cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(order_and_lanes),     cmocka_unit_test(chunks_in_groups),
-                                     cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next),
-                                     cmocka_unit_test(whole_runs),          cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),    cmocka_unit_test(asynchronous_rows),
+      cmocka_unit_test(the_end_first),       cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_groups),
+      cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next), cmocka_unit_test(whole_runs),
+      cmocka_unit_test(columns_in_turns),    cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

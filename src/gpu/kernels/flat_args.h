@@ -85,7 +85,8 @@ typedef struct cutt_flat_window_args {
   uint32_t columns, last_columns, elements, last_elements;
   uint32_t
       whole; /* M_k is not cut: digit 0 numbers the mode along which the output's runs go on, whose tiles share sectors */
-  uint32_t runs; /* M_m and M_k are the same whole runs: column i is of row i alone */
+  uint32_t
+      run_columns; /* of a row, whose elements it has in turns, and whose runs it has all of; 0: columns go from row to row */
   /* Rows come `step_rows` at a time, for as many elements of a column. */
   cutt_divisor step_elements;
   uint32_t step_rows;

@@ -9,9 +9,9 @@
  *              run does; what is no whole access there is moved element by element.
  *
  * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
- * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common, or be the same
- * runs, of which a tile has one, several, or a chunk of one: then a column is one row's, and its elements, which lie one behind the other, need
- * no table.
+ * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common. Where
+ * M_k is M_m's last mode alone, of which a tile may have a chunk, a row has all of some columns, one element of each in turns, or is a column
+ * itself: their elements, which lie equally far apart, need no table.
  * As many rows as 16 bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access
  * different banks. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
@@ -55,7 +55,10 @@ DEVICE flat_part flat_part_of(const cutt_flat_window_args *args, const unsigned 
   const uint32_t reach = t.bytes + FLAT_SECTOR - args->align + ((0 - end) & (args->align - 1));
   t.elements = (reach < t.most ? reach : t.most) / width;
   t.rows = divide(t.elements + args->step_elements.by - 1, args->step_elements) * args->step_rows;
-  if (args->runs) t.rows = t.columns = t.tile.rows;
+  if (args->run_columns > 0) {
+    t.rows = t.tile.rows;
+    t.columns = t.rows * args->run_columns;
+  }
   return t;
 }
 
@@ -101,13 +104,13 @@ DEVICE void flat_fill_tables(const cutt_flat_window_args *args, const unsigned c
     const flat_counted c = flat_counted_of(&args->column, i);
     flat_put_offset(args->columns_at + i * 8, c.at);
     uint32_t inside = c.inside;
-    if (args->runs) {
-      const int64_t row = flat_counted_of(&args->row, i).at;
-      inside = flat_row_at(args, i, width) + ((uint32_t)(uintptr_t)(in + t->tile.in + row) & (FLAT_SECTOR - 1));
+    if (args->run_columns > 0) {
+      const int64_t row = flat_counted_of(&args->row, c.rows).at;
+      inside += flat_row_at(args, c.rows, width) + ((uint32_t)(uintptr_t)(in + t->tile.in + row) & (FLAT_SECTOR - 1));
     }
     shared_store2(args->inside_at + i * 2, (uint16_t)inside);
   }
-  for (uint32_t i = thread_index(); i < t->elements && !args->runs; i += step) {
+  for (uint32_t i = thread_index(); i < t->elements && args->run_columns == 0; i += step) {
     const flat_counted c = flat_counted_of(&args->element, i);
     const uint32_t before = (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
     shared_store2(args->places_at + i * 2, (uint16_t)(flat_row_at(args, c.rows, width) + before + c.inside));
@@ -154,7 +157,8 @@ DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *colum
   }                                                                                                                    \
   DEVICE void flat_copy_windows##width(const cutt_flat_window_args *args, const unsigned char *in,                     \
                                        const flat_part *t) {                                                           \
-    const uint32_t bytes = args->runs ? t->elements * width : t->tile.row_bytes, rows = t->rows; \
+    const uint32_t turns = args->run_columns, bytes = turns > 0 ? t->elements * width * turns : t->tile.row_bytes;     \
+    const uint32_t rows = t->rows;                                                                                     \
     const uint32_t accesses = (bytes + FLAT_SECTOR - width + 15) / 16; \
     const flat_share s = flat_share_of(&args->flat.loads);                                                             \
     const unsigned char *const from = in + t->tile.in;                                                                 \
@@ -196,26 +200,29 @@ DEVICE word4 flat_of_rows8(uint32_t places, uint32_t x) {
 }
 DEVICE word4 flat_of_rows16(uint32_t places, uint32_t x) { return shared_load16(shared_load2(places) + x); }
 
-/* The same of a whole run, whose elements lie one behind the other. */
-DEVICE word4 flat_of_run2(uint32_t at) {
+/* The same of a run of which one row has all elements, `step` bytes apart. */
+DEVICE word4 flat_of_run2(uint32_t at, uint32_t step) {
   uint32_t v[4];
   UNROLL(4)
   for (uint32_t i = 0; i < 4; ++i) {
-    v[i] = (uint32_t)shared_load2(at + 4 * i) | (uint32_t)shared_load2(at + 4 * i + 2) << 16;
+    v[i] = (uint32_t)shared_load2(at + 2 * i * step) | (uint32_t)shared_load2(at + (2 * i + 1) * step) << 16;
   }
   const word4 all = {v[0], v[1], v[2], v[3]};
   return all;
 }
-DEVICE word4 flat_of_run4(uint32_t at) {
-  const word4 v = {shared_load4(at), shared_load4(at + 4), shared_load4(at + 8), shared_load4(at + 12)};
+DEVICE word4 flat_of_run4(uint32_t at, uint32_t step) {
+  const word4 v = {shared_load4(at), shared_load4(at + step), shared_load4(at + 2 * step), shared_load4(at + 3 * step)};
   return v;
 }
-DEVICE word4 flat_of_run8(uint32_t at) {
-  const word2 a = shared_load8(at), b = shared_load8(at + 8);
+DEVICE word4 flat_of_run8(uint32_t at, uint32_t step) {
+  const word2 a = shared_load8(at), b = shared_load8(at + step);
   const word4 v = {a.x, a.y, b.x, b.y};
   return v;
 }
-DEVICE word4 flat_of_run16(uint32_t at) { return shared_load16(at); }
+DEVICE word4 flat_of_run16(uint32_t at, uint32_t step) {
+  (void)step;
+  return shared_load16(at);
+}
 
 /* Where the place is of what is `from` bytes into a column; and what begins there, of column `run`. */
 #define FLAT_INSIDE(run) shared_load2(args->inside_at + (run)*2)
@@ -224,14 +231,13 @@ DEVICE word4 flat_of_run16(uint32_t at) { return shared_load16(at); }
 /* Where an element is in shared memory that is `from` bytes into a column, of which that begins at x; and 16 bytes from there on. */
 #define FLAT_ROWS_AT(width, from, x) (shared_load2(FLAT_PLACE(width, from)) + (x))
 #define FLAT_ROWS(width, from, x) flat_of_rows##width(FLAT_PLACE(width, from), x)
-#define FLAT_RUN_AT(width, from, x) ((x) + (uint32_t)(from))
-#define FLAT_RUN(width, from, x) flat_of_run##width((x) + (uint32_t)(from))
+#define FLAT_RUN_AT(width, from, x) ((x) + (uint32_t)(from)*args->run_columns)
+#define FLAT_RUN(width, from, x) flat_of_run##width(FLAT_RUN_AT(width, from, x), width * args->run_columns)
 
 /* Columns. What of an access is not all of 16 bytes goes element by element. */
 #define DEFINE_FLAT_STORE_WINDOWS(name, width, place, all)                                                             \
   DEVICE void flat_store_part##name(const cutt_flat_window_args *args, unsigned char *column, flat_window w,           \
                                     uint32_t x) {                                                                      \
-    (void)args; /* of a whole run */                                                                                    \
     for (int32_t i = w.from; i < w.from + 16; i += width) {                                                            \
       if (i >= 0 && i < w.end) global_store##width(column + i, shared_load##width(place(width, i, x)));                \
     }                                                                                                                  \
@@ -263,7 +269,7 @@ DEVICE word4 flat_of_run16(uint32_t at) { return shared_load16(at); }
     flat_copy_windows##width(&args, in, &t);                                                                           \
     async_wait(0);                                                                                                     \
     barrier();                                                                                                         \
-    if (args.runs) {                                                                                                   \
+    if (args.run_columns > 0) {                                                                                        \
       flat_store_##name##r(&args, out, &t);                                                                            \
     } else {                                                                                                           \
       flat_store_##name(&args, out, &t);                                                                               \
