@@ -105,9 +105,10 @@ static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs
   return (cutt_gpu_spread){along, across};
 }
 
-/* The same of accesses of 16 bytes, a line of 128 bytes side by side where a run has as much. */
-static cutt_gpu_spread whole_lines(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t *step) {
-  const uint32_t along = smaller(8, accesses), across = smaller(threads / along, runs);
+/* The same of accesses of 16 bytes: so many lines of 128 bytes side by side where a run has as much, else one. */
+static cutt_gpu_spread whole_lines(uint32_t lines, uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t *step) {
+  const uint32_t line = LINE / 16, most = accesses < lines * line ? line : lines * line;
+  const uint32_t along = smaller(most, accesses), across = smaller(threads / along, runs);
   *step = along * smaller(threads / (along * across), (accesses + along - 1) / along);
   return (cutt_gpu_spread){along, across};
 }
@@ -392,7 +393,7 @@ static bool choose_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, u
   f->loads = spread(threads / 2, sectors, cutt_gpu_window_rows(tile, w), CUTT_GPU_WARP / 2, &f->load_step);
   f->loads.along *= 2;
   f->load_step *= 2;
-  f->stores = whole_lines(threads, (column_bytes + 15) / 16, (uint32_t)tile->columns, &f->store_step);
+  f->stores = whole_lines(1, threads, (column_bytes + 15) / 16, (uint32_t)tile->columns, &f->store_step);
   return true;
 }
 
@@ -415,8 +416,10 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   f->async = true;
   group_chunks(c, tile, row_bytes, f);
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
-  f->loads = whole_lines(threads, row_bytes / 16, rows, &f->load_step);
-  f->stores = whole_lines(threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
+  f->loads = whole_lines(1, threads, row_bytes / 16, rows, &f->load_step);
+  /* Two of the output: memory gains more by it than columns side by side spare shared memory, unless the output is read, too, which
+   * lanes without an access would keep waiting: measured, docs/log.md. */
+  f->stores = whole_lines(c->scale.active ? 1 : 2, threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
 }
 
 bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,

@@ -73,10 +73,10 @@ static const flat_case cases[] = {
     {CUTT_KERNEL_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {4, 100}, 1, 1, 0, 0, 64, 4, 0, 0, 0, 0, 0, 0},
 };
-/* Rows by asynchronous copies: no bank conflicts, tiles at edges, rows with a gap behind them, and several modes on both sides. */
+/* Rows by asynchronous copies: no bank conflicts but those of lanes a line of the output apart, tiles at edges, rows with a gap behind them, and several modes on both sides. */
 static const flat_case async_cases[] = {
-    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 1.25, 2},
-    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 0.75, 2},
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 1.25, 3},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 0.75, 3},
     {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, SQUARE(64), 0, 0.25, 0.25, 1.25, 2},
     {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, SQUARE(16), 0, 0.25, 0.25, 0.5, 2},
     {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, 2, {1, 0}, {400, 272}, 1, 1, 192, 80, 96, 0, 0, 0, 0, 0, 0, 0},
@@ -650,7 +650,7 @@ static void room_for_the_next(void **unused) {
 }
 
 /* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
- * Asynchronous copies have eight lanes side by side, also where these do not divide a run. */
+ * Asynchronous copies have eight lanes side by side, and stores sixteen, also where these do not divide a run. */
 static void order_and_lanes(void **unused) {
   (void)unused;
   static const int64_t extents[] = {32, 5, 7, 3, 112};
@@ -673,8 +673,9 @@ static void order_and_lanes(void **unused) {
   assert_int_equal(args->grid[2].out, 112 * 4);
   assert_int_equal(args->grid[3].in, 32 * 4);
   assert_int_equal(args->grid[4].in, 32 * 5 * 4);
-  assert_int_equal(args->stores.along.by, 8); /* of 28 */
-  assert_int_equal(args->stores.along_step % 8, 0);
+  assert_int_equal(args->loads.along.by, 8);   /* of 40 */
+  assert_int_equal(args->stores.along.by, 16); /* of 28 */
+  assert_int_equal(args->stores.along_step % 16, 0);
 }
 
 /* Two chunks of a line of the input, then along the output, also where the chunks are an odd number; in windows those of 2 KB of it. */

@@ -1,7 +1,7 @@
 /* The kernels of flat.cu for tensors that L2 does not hold, of elements of 2 to 16 bytes in runs that are aligned to 16: rows go
  * to shared memory by asynchronous copies, so that a thread needs no registers for them, and twice as many blocks fit on an SM, of
  * which some load while others store. A copy of 16 bytes leaves no freedom in where rows begin. So the 16 bytes of a row change places
- * from one access of a column to the next, and a warp's accesses of columns fall into different banks all the same. */
+ * from one access of a column to the next, and those of lanes along a line of a column fall into different banks all the same. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "flat_add.h"
 
