@@ -141,6 +141,10 @@ static double share_from_memory(const cutt_device *d, const cutt_canonical *c) {
   return smaller(1, larger(0, 2.0 * (double)c->volume * c->elem_bytes / half - 1));
 }
 
+double cutt_gpu_flight_needed(const cutt_device *d) {
+  return larger(flight_least, cutt_gpu_copy_bandwidth(d) / copy_share / d->sms * flight_seconds);
+}
+
 /* Where M_k's runs begin and end as a whole. */
 double cutt_gpu_window_ends_of(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile) {
   uint64_t bits = LINE;
@@ -450,7 +454,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
                                            : n->async ? n->tile_bytes
                                        : n->flat  ? n->tile_bytes / (1 + n->later)
                                                   : stages * n->tile_bytes);
-  const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
+  const double needed = cutt_gpu_flight_needed(d);
   if (n->flat && !fits_cache(d, c) && in_flight < larger(needed, flat_flight_least)) return false;
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;

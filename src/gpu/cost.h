@@ -58,6 +58,9 @@ extern const double cutt_gpu_values[CUTT_GPU_PARAMETERS]; /* built in */
 /* Bytes per second, read and written ones counted, of a plain copy. */
 double cutt_gpu_copy_bandwidth(const cutt_device *d);
 
+/* Bytes that an SM has to have asked for at once to keep memory busy (Little's law). */
+double cutt_gpu_flight_needed(const cutt_device *d);
+
 /* Of an empty kernel, from event to event. */
 double cutt_gpu_launch_seconds(const cutt_device *d);
 

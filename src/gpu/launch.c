@@ -357,6 +357,16 @@ static void share_out(const layout *l, const cutt_device *device, int threads, u
   if (*stages > args->block_tiles) *stages = larger(planned, args->block_tiles);
 }
 
+/* Bytes of shared memory of a block of which as many would fit on an SM as ask for far more than keeps memory busy. Twice as much is
+ * best: beyond that, reads and writes of more places at once disturb one another (docs/log.md). So blocks take more of it than they use. */
+static uint32_t shared_for_few(const cutt_device *device, uint32_t shared_bytes) {
+  const double most = 2 * cutt_gpu_flight_needed(device);
+  const uint32_t blocks = (uint32_t)(most / shared_bytes) + 1;
+  const double each = (double)device->sm_shared / blocks - device->reserved_shared;
+  const uint32_t share = each > 0 ? (uint32_t)each / 128 * 128 : 0;
+  return blocks > 1 ? larger(shared_bytes, smaller(share, (uint32_t)device->block_shared)) : shared_bytes;
+}
+
 /* Without tables, if the buffers are aligned to elements. In `problems` launches there is none. */
 static bool lay_out_flat(const layout *l, const cutt_device *device, bool direct, uint32_t in_align, uint32_t out_align,
                          uint32_t threads) {
@@ -374,6 +384,8 @@ static bool lay_out_flat(const layout *l, const cutt_device *device, bool direct
   launch->blocks = cutt_gpu_flat_blocks(l->tile, &flat, threads);
   launch->flat.last = launch->blocks - 1;
   launch->shared_bytes = cutt_gpu_flat_shared(l->tile, &flat);
+  if (flat.async && !flat.windows && !l->canonical->scale.active)
+    launch->shared_bytes = shared_for_few(device, launch->shared_bytes);
   launch->flat.next_early = next_may_begin(device, false, launch);
   return true;
 }

@@ -649,6 +649,36 @@ static void room_for_the_next(void **unused) {
   assert_true(next_early(480, 512, false));
 }
 
+/* Of tiles by asynchronous copies as many blocks fit on an SM as ask for twice what keeps memory busy, 96 KB on an H200; of windows, as
+ * many as there is room for. */
+static void few_at_once(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t extent, split_m, split_k;
+    cutt_kernel kernel;
+    int blocks;
+  } tiles[] = {{256, 32, 64, CUTT_KERNEL_flat_4a, 12},
+               {256, 64, 64, CUTT_KERNEL_flat_4a, 6},
+               {384, 128, 96, CUTT_KERNEL_flat_4a, 2},
+               {257, 32, 64, CUTT_KERNEL_flat_4s, 17}};
+  static const int perm[] = {1, 0};
+  cutt_device small = simt_h200;
+  small.l2_bytes = 1;
+  for (size_t i = 0; i < sizeof tiles / sizeof *tiles; ++i) {
+    const int64_t extents[] = {tiles[i].extent, tiles[i].extent};
+    const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, perm);
+    const cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_gpu_launch launch;
+    const char *why = "";
+    assert_success(cutt_canonicalize(&view, &canonical));
+    const cutt_candidate candidate = flat_candidate(&canonical, tiles[i].split_m, tiles[i].split_k, 64);
+    if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+    assert_int_equal(launch.kernel, tiles[i].kernel);
+    assert_int_equal(small.sm_shared / ((int)launch.shared_bytes + small.reserved_shared), tiles[i].blocks);
+  }
+}
+
 /* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
  * Asynchronous copies have eight lanes side by side, and stores sixteen, also where these do not divide a run. */
 static void order_and_lanes(void **unused) {
@@ -747,6 +777,6 @@ int main(void) {
       cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),    cmocka_unit_test(asynchronous_rows),
       cmocka_unit_test(the_end_first),       cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_groups),
       cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next), cmocka_unit_test(whole_runs),
-      cmocka_unit_test(columns_in_turns),    cmocka_unit_test(refusals)};
+      cmocka_unit_test(columns_in_turns),    cmocka_unit_test(few_at_once),       cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }
