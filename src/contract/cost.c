@@ -159,7 +159,7 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
     }
     /* Results come and go as fast as a copy's, since nothing is known beforehand of where they will be written. */
     const bool goes = t == CUTT_RESULT && elements * bytes_each > (double)r->cache_bytes;
-    seconds += passes * elements * bytes_each / (goes ? r->memory : r->fetch);
+    seconds += passes * elements * bytes_each / (goes ? r->memory : r->product_fetch);
     int64_t next = 0;
     const double run = run_in_product(algorithm, n, (cutt_tensor)t, &next);
     if (n->volume[t] * bytes_each > 2.0 * (double)r->cache_bytes && ((double)next - run) * bytes_each >= GAP)

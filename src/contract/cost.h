@@ -25,8 +25,8 @@ typedef struct cutt_rates {
   double blas_flops;
   /* Bytes per second that permutations read and write, the sum of both: of all threads together. */
   double memory;
-  /* Bytes per second at which products get their operands from memory: of all threads together. */
-  double fetch;
+  /* Bytes per second at which operands come from memory: of all threads together; and those of matrix products. */
+  double fetch, product_fetch;
   /* Bytes per second, read or written, within the cache of one thread. */
   double cache;
   /* Seconds that every call of a product takes, and every execution of a permutation, whatever its size. */

@@ -215,8 +215,9 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   if (result) return result;
   rates->memory = (double)info.bytes_moved / (info.predicted_seconds * rates->permute_scale);
   rates->fetch = gpu ? rates->memory : fetch_speed * rates->memory;
-  /* From memory they come no faster than from a core's own cache, however fast a copy is. */
+  rates->product_fetch = rates->fetch;
+  /* What no cache holds comes no faster than from a core's own one, however fast a copy is. A pass asks for it before. */
   if (rates->stream_bytes > 0 && largest * c->type->bytes >= rates->stream_bytes)
-    rates->fetch = smaller(rates->fetch, rates->cache * rates->threads);
+    rates->product_fetch = smaller(rates->fetch, rates->cache * rates->threads);
   return CUTT_SUCCESS;
 }

@@ -17,6 +17,7 @@ static const cutt_rates cpu_rates = {.threads = 2,
                                      .flops = 50e9,
                                      .memory = 10e9,
                                      .fetch = 25e9,
+                                     .product_fetch = 25e9,
                                      .cache = 40e9,
                                      .call = 6e-8,
                                      .launch = 8e-7,
@@ -35,6 +36,7 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .flops = 50e12,
                                      .memory = 4e12,
                                      .fetch = 4e12,
+                                     .product_fetch = 4e12,
                                      .cache = 1e12,
                                      .call = 4e-6,
                                      .launch = 3e-6,
@@ -348,7 +350,7 @@ static void test_strided_dots(void **state) {
     assert_true(count > 0);
     seconds[strided] = best[0].cost.seconds;
   }
-  const double numbers = (double)K * BATCH, again = numbers * (64 - 8) / cpu_rates.fetch;
+  const double numbers = (double)K * BATCH, again = numbers * (64 - 8) / cpu_rates.product_fetch;
   assert_true(seconds[1] > seconds[0] + numbers * cpu_rates.strided / cpu_rates.threads + 0.9 * again);
 }
 
