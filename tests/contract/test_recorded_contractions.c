@@ -39,7 +39,7 @@ static const struct {
 } rate[] = {
     {"flops", offsetof(cutt_rates, flops), 1},
     {"memory", offsetof(cutt_rates, memory), 1},
-    {"fetch", offsetof(cutt_rates, fetch), 1},
+    {"fetch", offsetof(cutt_rates, product_fetch), 1},
     {"cache", offsetof(cutt_rates, cache), 1},
     {"call", offsetof(cutt_rates, call), 1},
     {"launch", offsetof(cutt_rates, launch), 1},
