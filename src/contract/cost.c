@@ -8,8 +8,17 @@
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
  * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one: of very long sums a part for each so many
- * terms; and the k from which on it matters how its operands lie. */
-enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16, LONG_PART = 8192, LONG_SUM = 1024 };
+ * terms, and more for the fewest results; and the k from which on it matters how its operands lie. */
+enum {
+  CACHE_LINE = 64,
+  GAP = 1024,
+  TILE = 64,
+  SPLIT = 256,
+  MOST_PARTS = 16,
+  PART = 2048,
+  LONG_PART = 8192,
+  LONG_SUM = 1024
+};
 enum { NARROW = 8 }; /* rows or columns, up to which cuBLAS has other kernels */
 
 /* Permuting a tensor in blocks takes this much longer than its bytes and runs explain, as measured: each block sets up its
@@ -180,12 +189,13 @@ static double launches_of(const cutt_contraction *c, const counts *n, double cal
   }
   /* cuBLAS shares the sum of a single product among tiles. Those of 8 to 64 rows and columns and a million terms and more, and of a
    * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 of operands as they lie takes nine
-   * times as long. */
+   * times as long. So do those of more results than 8 x 8 from some 100,000 terms on; 8 x 8 of 400,000 take five times as long as of 3 million. */
   const double k = (double)n->gemm.k;
   const int64_t least = smaller(n->gemm.m, n->gemm.n), other = larger(n->gemm.m, n->gemm.n);
   const bool transposed = n->gemm.op_a != CUTT_OP_N || n->gemm.op_b != CUTT_OP_N;
   const bool many = least > NARROW || (least == 1 && other > 1) || (least > 1 && transposed);
-  const double most = many ? fmax(MOST_PARTS, k / LONG_PART) : MOST_PARTS;
+  const bool few = least == 1 ? other <= NARROW : least * other <= NARROW * NARROW;
+  const double most = many ? fmax(MOST_PARTS, k / (few ? LONG_PART : PART)) : MOST_PARTS;
   const double parts = together > 1 ? 1 : fmin(most, ceil(k / SPLIT));
   const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
   *use = fmin(1, tiles / (double)multiprocessors);
@@ -235,6 +245,12 @@ static double narrow_sum(const cutt_contraction *c, const cutt_gemm *g) {
   return c->type->bytes != 4 ? 1.3 : most > NARROW ? 2.4 : 3.2;
 }
 
+/* Times as long as memory takes that cuBLAS at least takes to read the operands of long sums in float, as measured on an H200 of 3 x 3360 to 352 x 44
+ * and of 9 x 9 to 120 x 120: 2.5 to 6. Doubles are read at nearly the memory's speed. */
+static double long_reads(const cutt_contraction *c, const cutt_gemm *g) {
+  return c->type->type == CUTT_F32 && g->m > 1 && g->n > 1 && g->k >= 2 * LONG_PART ? 3.3 : 1;
+}
+
 /* Vectors times matrices of a batch whose results lie apart: cuBLAS computes them as products of matrices, each by few of its blocks. */
 static bool has_results_apart(const cutt_gemm *g, double calls) {
   return calls > 1 && g->m == 1 && g->n > 1 && g->ldc > 1;
@@ -271,7 +287,8 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   double slower = unaligned_columns(c, g);
   if (dots) slower = batched_dots;
   if (has_results_apart(g, calls)) slower = results_apart;
-  return fmax(fmax(work / use * orientation(c, g) * narrow_sum(c, g), fetch) * slower, least) + launches * r->call;
+  const double sums = work / use * orientation(c, g) * narrow_sum(c, g);
+  return fmax(fmax(sums, fetch * long_reads(c, g)) * slower, least) + launches * r->call;
 }
 
 /* What is asked of modes again and again. */
