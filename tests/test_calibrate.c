@@ -1,4 +1,4 @@
-/* cuttCalibrate on the CPU, for two seconds: a report that a program can read, a file that a plan can use, and what is
+/* cuttCalibrate on the CPU, for half a second: a report that a program can read, a file that a plan can use, and what is
  * refused. How good the fit is does not matter here: other tests run at the same time. */
 #include <jansson.h>
 #include <math.h>
@@ -17,7 +17,7 @@ static char report[REPORT_BYTES];
 static cuttCalibration_t short_calibration(void) {
   cuttCalibration_t calibration = CUTT_CALIBRATION_INIT;
   calibration.backend = CUTT_BACKEND_CPU;
-  calibration.seconds = 2;
+  calibration.seconds = 0.5;
   calibration.path = wisdom_path;
   return calibration;
 }
@@ -121,7 +121,7 @@ static void calibrates(void **unused) {
   assert_true(s.calls > 10 && s.done == 1 && !s.backwards && !s.odd);
   a_plan_uses_it();
   /* It replaces a file that is there, and the text fits as well; a buffer that is too small cuts it. */
-  calibration.seconds = 0.5;
+  calibration.seconds = 0.3;
   calibration.seed = 77;
   calibration.threads = 1;
   calibration.progress = NULL;
@@ -168,7 +168,7 @@ static void stops(void **unused) {
   for (int most = 1; most < 400; most = most * 3 + 1) {
     seen s = {.most = most};
     cuttCalibration_t calibration = short_calibration();
-    calibration.seconds = 1;
+    calibration.seconds = 0.2;
     calibration.progress = watch;
     calibration.data = &s;
     const cuttResult result = cuttCalibrate(&calibration, CUTT_TEXT, report, sizeof report, NULL);
@@ -190,7 +190,7 @@ static void stops_within_the_fit(void **unused) {
   for (int most = 2; most < 2000; most += 1500) {
     seen s = {.most_fittings = most};
     cuttCalibration_t calibration = short_calibration();
-    calibration.seconds = 1;
+    calibration.seconds = 0.2;
     calibration.progress = watch;
     calibration.data = &s;
     assert_result(CUTT_INTERNAL_ERROR, cuttCalibrate(&calibration, CUTT_TEXT, report, sizeof report, NULL), "stopped",

@@ -46,9 +46,9 @@ static void refuse_some(operation run, void *context, const char *name, long ste
 
 static void refuse_each(operation run, void *context, const char *name) { refuse_some(run, context, name, 1); }
 
-/* Of an operation that takes long: a part of them, as CUTT_TEST_SCALE says. */
-static void refuse_a_part(operation run, void *context, const char *name) {
-  refuse_some(run, context, name, test_scale() < 1 ? (long)(1 / test_scale()) : 1);
+/* Of an operation that takes long: a part of them, as CUTT_TEST_SCALE says, and fewer the longer it takes. */
+static void refuse_a_part(operation run, void *context, const char *name, double takes) {
+  refuse_some(run, context, name, test_scale() < 1 ? (long)(takes / test_scale()) : 1);
 }
 
 static cuttResult create_and_destroy(void *context) {
@@ -349,7 +349,7 @@ static void contractions(void **unused) {
     c.options.workspace_limit = limits[i];
     c.options.threads = 1 + (int)i;
     c.left = left;
-    refuse_a_part(contract, &c, "cuttContract");
+    refuse_a_part(contract, &c, "cuttContract", 1);
     c.left = (const double *)(const void *)((const char *)left + 3);
     refuse_each(contract, &c, "cuttContract, not aligned");
     refuse_each(describe_contraction, &c, "cuttContractionPlanCreate, Describe, TimeGemm");
@@ -396,7 +396,7 @@ static void calibrating(void **unused) {
   close(file);
   test_case c = test_numbered_case(0);
   c.path = path;
-  refuse_a_part(calibrate, &c, "cuttCalibrate");
+  refuse_a_part(calibrate, &c, "cuttCalibrate", 3);
   refuse_each(plan_by_file, &c, "cuttPlanCreate, device file");
   unlink(path);
   test_free_case(&c);

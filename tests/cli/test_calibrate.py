@@ -15,7 +15,7 @@ import unittest
 
 from support import PROGRAM, Case, cutt, no_calibration, read, run_tests, write
 
-QUICK = ["calibrate", "--backend", "cpu", "--seconds", "1"]
+QUICK = ["calibrate", "--backend", "cpu", "--seconds", "0.2"]
 PLAN = ["plan", "--shape", "200,100,30", "--axes", "2,0,1", "--dtype", "f4"]
 
 

@@ -251,7 +251,7 @@ static void random_tensors(void) {
   test_rng rng = {20240612};
   test_problem p;
   const double part = test_part() < 0.3 ? 1 : test_part(); /* under sanitizers they are few already */
-  for (int i = test_scaled(20000); i > 0; i--) {
+  for (int i = test_scaled(test_scale() < 1 ? 10000 : 20000); i > 0; i--) {
     if (!draw(&rng, &p)) continue;
     const enum place in_at = (enum place)test_random_in(&rng, 0, 2), out_at = (enum place)test_random_in(&rng, 0, 2);
     if (test_taken(i, part)) run(&p, in_at, out_at);
