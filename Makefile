@@ -15,7 +15,8 @@ export JOBS WERROR CMAKE_FLAGS
 # FUZZ_SECONDS reaches scripts/check.sh from the environment or the command line by itself.
 
 # Tests are built when asked for (make check); until then only what the library and the program need has to be there.
-configure = cmake --preset release -DCUTT_WERROR=$(WERROR) \
+# A build folder stays with the generator that it was made for.
+configure = export CMAKE_GENERATOR="$$(scripts/generator.sh)"; cmake --preset release -DCUTT_WERROR=$(WERROR) \
   $(if $(wildcard build/CMakeCache.txt),,-DCUTT_BUILD_TESTS=OFF) $(CMAKE_FLAGS)
 build = $(configure) && cmake --build build -j $(JOBS)
 
@@ -54,7 +55,8 @@ install: all ## install below PREFIX (/usr/local); DESTDIR is honoured
 deb: ## the Debian packages libcutt0, libcutt-dev and cutt, in build-deb
 	@scripts/bootstrap.sh build
 	@command -v dpkg-shlibdeps >/dev/null || { echo "make deb needs dpkg-shlibdeps (apt-get install dpkg-dev)" >&2; exit 1; }
-	@cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCUTT_BUILD_TESTS=OFF -DCUTT_FORTRAN=OFF \
+	@export CMAKE_GENERATOR="$$(scripts/generator.sh)"; \
+	  cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCUTT_BUILD_TESTS=OFF -DCUTT_FORTRAN=OFF \
 	  -DCUTT_WERROR=$(WERROR) $(CMAKE_FLAGS)
 	@cmake --build build-deb -j $(JOBS)
 	@cd build-deb && cpack --config CPackConfig.cmake

@@ -90,6 +90,7 @@ gather() {
   packages=() texts=() musts=()
   need "have_compiler '${CC:-cc}' c || have_compiler gcc c || have_compiler clang c" 'gcc libc6-dev' must 'a C compiler, GCC 11 or Clang 14 or later'
   need 'have make' make must 'make'
+  need 'have ninja' ninja-build may 'Ninja, which builds faster than make'
   need have_cmake cmake must 'CMake 3.22 or later'
   need 'have pkg-config' pkg-config must 'pkg-config'
   need 'have_library jansson' libjansson-dev must 'the JSON library jansson'

@@ -32,7 +32,10 @@ stages=("$@") summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/n
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 title() { printf '\n==== %s ====\n' "$*"; }
 
-# A line for each target that is built, and none for each file: make starts a process for every line.
+# By Ninja, if it is there. Where it is not, a line for each target that is built, and none for each file: make starts a process for
+# every line.
+CMAKE_GENERATOR=$(scripts/generator.sh)
+export CMAKE_GENERATOR
 terse=-DCMAKE_RULE_MESSAGES=OFF
 
 # configure_and_build PRESET FLAG...
