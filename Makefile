@@ -2,7 +2,7 @@
 #
 # Variables: JOBS (build jobs), PREFIX and DESTDIR (install), CC, WERROR=ON (a warning is an error), CMAKE_FLAGS
 # (anything else for configure, such as -DCUTT_OPENMP=OFF or -DCUTT_CUDA_ARCHS=90), BENCH_FLAGS (options of build/cutt
-# bench), REPORT_FLAGS (options of bench/report) and FUZZ_SECONDS (of each fuzzer: 10, or 600 in check-long).
+# bench), REPORT_FLAGS (options of bench/report) and FUZZ_SECONDS (of each fuzzer: 5, or 600 in check-long).
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 WERROR ?= OFF
@@ -71,7 +71,7 @@ asan: ## tests and fuzzing under AddressSanitizer and UndefinedBehaviorSanitizer
 tsan: ## tests under ThreadSanitizer
 	@scripts/check.sh tsan
 
-fuzz: ## fuzz each target for FUZZ_SECONDS (10)
+fuzz: ## fuzz each target for FUZZ_SECONDS (5)
 	@scripts/check.sh fuzz
 
 format: ## lay out every source file with clang-format 14
