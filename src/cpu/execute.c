@@ -575,7 +575,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       const int64_t left = t->cols - c0, cols = smaller(left, p->step);
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
-        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, 0, 0};
+        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, 0, 0, 0};
         step.more = cutt_cpu_ahead_more(t->rows, bytes, t->rows * cols * p->w);
         if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
@@ -662,7 +662,12 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
                    p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
       if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
-      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch, !p->tiles_ahead, p->ahead_more, 0};
+      cutt_cpu_ahead ahead = {.start = p->ahead,
+                              .bytes = p->ahead_bytes,
+                              .to = p->prefetch,
+                              .rows = !p->tiles_ahead,
+                              .more = p->ahead_more,
+                              .room = p->ahead_room};
       if (at + 1 < it.to) {
         cutt_cpu_sequence_next(p, &q);
         ahead.base = it.in + q.in;

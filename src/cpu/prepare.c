@@ -382,6 +382,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->non_temporal = t.non_temporal;
   p->one_stream = t.along;
   p->prefetch = t.prefetch;
+  p->ahead_room = machine->l1_bytes / 2;
   p->tiles_ahead = t.tiles_ahead;
   p->asks_for_output = t.run_stride > 1 && c->volume > machine->stream_bytes / (c->elem_bytes * t.run_stride);
   p->scale = c->scale;

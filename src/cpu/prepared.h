@@ -73,6 +73,7 @@ typedef struct cutt_cpu_plan {
   int64_t strip_within;
   int64_t ahead_bytes; /* bytes of an input run */
   int64_t ahead_more;  /* see kernels.h */
+  int64_t ahead_room;
 
   int64_t shared_run;    /* bytes that a gather copies at once */
   int64_t step;          /* columns of a step */

@@ -159,12 +159,13 @@ typedef struct along_pass {
   int64_t rows;
 } along_pass;
 
-/* Of a pass over `rows` rows from row r on, of which the next one has up to `most`. Into L1 a few lines ahead, no more than it holds of
- * so many rows; into L2 the same place in the next pass. */
+/* Of a pass over `rows` rows from row r on, of which the next one has up to `most`. Into L1 a few lines ahead, since hardware prefetchers
+ * do the rest of long rows; or, of short rows, at each of whose ends these have to begin anew, as much as L1 has room for. Into L2 the
+ * same place in the next pass. */
 CUTT_INLINE along_pass begin_pass(int w, cutt_cpu_ahead *ahead, const char *src, const int64_t *row, int64_t r,
                                   int64_t rows, int64_t most, int64_t nrows, int64_t ncols) {
   enum { LINES_IN_L1 = 128 };
-  const int64_t left = nrows - r - rows, few = LINES_IN_L1 / (rows > most ? rows : most) * CUTT_CPU_LINE;
+  const int64_t left = nrows - r - rows, each = rows > most ? rows : most, few = LINES_IN_L1 / each * CUTT_CPU_LINE;
   along_pass p = {.tile = ahead, .rows = rows, .pieces = by_pieces(w, ahead, row)};
   along_ahead *a = &p.lines;
   *a = (along_ahead){
@@ -177,7 +178,8 @@ CUTT_INLINE along_pass begin_pass(int w, cutt_cpu_ahead *ahead, const char *src,
   if (a->next_rows > most) a->next_rows = most;
   a->bytes = (ncols * w + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE * CUTT_CPU_LINE;
   a->end = ncols * w - 1;
-  a->distance = ahead->to == CUTT_CPU_TO_L1 && a->bytes > few ? few : a->bytes;
+  const bool whole = ahead->to != CUTT_CPU_TO_L1 || a->bytes * each <= ahead->room || a->bytes <= few;
+  a->distance = whole ? a->bytes : few;
   a->to = ahead->to;
   if (p.pieces) {
     begin_piece(&p.piece, a, 0);

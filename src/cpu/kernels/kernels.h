@@ -31,7 +31,8 @@ typedef struct cutt_cpu_ahead {
   int to;    /* cutt_cpu_prefetch_to */
   bool rows; /* of a walk along rows: the runs are the next tile's rows */
   int64_t more;
-  int64_t due; /* eighths of lines that are to be prefetched now */
+  int64_t due;  /* eighths of lines that are to be prefetched now */
+  int64_t room; /* of a walk along rows: bytes that L1 has for rows which are prefetched whole */
 } cutt_cpu_ahead;
 
 /* Where prefetched lines go to: L2 leaves the few fill buffers of L1 to loads and non-temporal stores. */
