@@ -462,6 +462,19 @@ static void what_is_not_prefetched(void **unused) {
   }
 }
 
+/* A processor of 64-byte registers. */
+static cutt_cpu_machine zen5(void) {
+  return (cutt_cpu_machine){.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN5),
+                            .vector_bytes = 64,
+                            .byte_permutes = 1,
+                            .whole_lines = 1,
+                            .threads = 1,
+                            .l1_bytes = 48 << 10,
+                            .l2_bytes = 1 << 20,
+                            .l3_bytes = 32 << 20,
+                            .stream_bytes = 4 << 20};
+}
+
 /* Narrow matrices in memory are read from one end to the other, by tiles that L1 holds with the next one, if the model knows what that
  * saves; and rows whose lines share so few sets of L2 that it would lose them are walked along. */
 static void what_shares_a_cache(void **unused) {
@@ -478,15 +491,7 @@ static void what_shares_a_cache(void **unused) {
       {CUTT_BYTES_4, 3, {2, 1, 0}, {8, 3584, 197}, false},
       {CUTT_BYTES_8, 4, {2, 0, 1, 3}, {16, 1536, 31, 13}, false},
   };
-  const cutt_cpu_machine machine = {.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN5),
-                                    .vector_bytes = 64,
-                                    .byte_permutes = 1,
-                                    .whole_lines = 1,
-                                    .threads = 1,
-                                    .l1_bytes = 48 << 10,
-                                    .l2_bytes = 1 << 20,
-                                    .l3_bytes = 32 << 20,
-                                    .stream_bytes = 4 << 20};
+  const cutt_cpu_machine machine = zen5();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const test_problem p = test_packed(cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm);
     const cuttProblem_t view = test_problem_view(&p);
@@ -501,6 +506,36 @@ static void what_shares_a_cache(void **unused) {
   }
 }
 
+/* Where the rows of an output run are far apart, none of a few chunks of them is shorter than a line, if somewhat longer chunks leave
+ * none. */
+static void chunks_that_are_short(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[3];
+  } cases[] = {
+      {CUTT_F32, {326, 154, 298}}, {CUTT_F64, {51, 758, 194}}, {CUTT_F32, {93, 622, 259}}, {CUTT_F64, {208, 209, 172}}};
+  static const int perm[3] = {2, 1, 0};
+  const cutt_cpu_machine machine = zen5();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(cases[i].type, 3, cases[i].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    static cutt_candidate list[1000];
+    const int64_t line = CUTT_CPU_LINE / canonical.elem_bytes, extent = cases[i].extents[2];
+    const int count = cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, list, 1000);
+    int cut = 0;
+    for (int j = 0; j < count; j++) {
+      if (list[j].k != 1 || list[j].split_k == 0) continue;
+      const int64_t rest = extent % list[j].split_k, then = extent % (list[j].split_k + line);
+      cut++;
+      assert_false(rest > 0 && rest < line && (then == 0 || then >= line) && extent / list[j].split_k < 8);
+    }
+    assert_true(cut > 0);
+  }
+}
+
 /* What is added to memory is added in its order, one segment after the other: also where the input's runs would be longer otherwise. */
 static void what_is_added_to(void **unused) {
   (void)unused;
@@ -509,14 +544,7 @@ static void what_is_added_to(void **unused) {
     int64_t extents[3];
   } cases[] = {{CUTT_F32, {285, 296, 296}}, {CUTT_F64, {226, 235, 235}}, {CUTT_F64, {109, 84, 522}}};
   static const int perm[3] = {0, 2, 1};
-  const cutt_cpu_machine machine = {.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN5),
-                                    .vector_bytes = 64,
-                                    .byte_permutes = 1,
-                                    .threads = 1,
-                                    .l1_bytes = 48 << 10,
-                                    .l2_bytes = 1 << 20,
-                                    .l3_bytes = 32 << 20,
-                                    .stream_bytes = 4 << 20};
+  const cutt_cpu_machine machine = zen5();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     test_problem p = test_packed(cases[i].type, 3, cases[i].extents, perm);
     p.has_beta = true;
@@ -544,6 +572,7 @@ int main(void) {
       cmocka_unit_test(what_is_not_prefetched),
       cmocka_unit_test(what_shares_a_cache),
       cmocka_unit_test(what_is_added_to),
+      cmocka_unit_test(chunks_that_are_short),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

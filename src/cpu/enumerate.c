@@ -16,6 +16,7 @@ enum {
   MAX_WHOLE_BYTES = 32 * 1024, /* of modes that are whole, which in chunks would be read in short pieces */
   MAX_ROW_BYTES = 64 * 1024,   /* of the input's side, for walks along it */
   MAX_TILE_BYTES = 512 * 1024,
+  FEW_PARTS = 8,     /* of a mode in chunks, where one more that is short counts */
   UNASKED_TIMES = 4, /* so many times what L2 has may be left to hardware prefetchers */
   MAX_SIDES = 30
 };
@@ -28,9 +29,10 @@ typedef struct side {
 
 /* The choices for one side, whose modes have these extents: each number of modes, with the last one whole, or cut into
  * equal chunks so that the run has about each of the targets (bytes), but at most `most` elements. A chunk of the first
- * mode is a multiple of `multiple` elements. */
+ * mode is a multiple of `multiple` elements. apart: those of the first mode have nothing to do with each other, so that where there are
+ * few of them, one more that is short counts: all of its runs are. */
 static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets,
-                    int64_t multiple, int64_t most_bytes, int64_t most, side *list) {
+                    int64_t multiple, bool apart, int64_t most_bytes, int64_t most, side *list) {
   int count = 0;
   int64_t prefix = 1;
   for (int i = 0; i < modes && prefix * w < most_bytes && count + n_targets + 1 <= MAX_SIDES; ++i) {
@@ -45,7 +47,12 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
       if (parts < 2) break;
       int64_t chunk = (extent[i] + parts - 1) / parts;
       if (chunk * prefix > most) chunk = (extent[i] + parts) / (parts + 1);
-      if (prefix == 1) chunk = chunk < multiple ? multiple : (chunk + multiple / 2) / multiple * multiple;
+      if (prefix == 1) {
+        chunk = chunk < multiple ? multiple : (chunk + multiple / 2) / multiple * multiple;
+        const int64_t rest = extent[i] % chunk, longer = chunk + multiple, then = extent[i] % longer;
+        const bool better = rest > 0 && rest < multiple && (then == 0 || then >= multiple);
+        if (apart && better && parts <= FEW_PARTS && longer <= most) chunk = longer;
+      }
       if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
       previous = chunk;
       list[count++] = (side){i + 1, chunk, false};
@@ -95,7 +102,7 @@ static int long_rows(const cutt_canonical *c, const cutt_cpu_machine *machine, c
   const int64_t w = c->elem_bytes, most = smaller(CUTT_CPU_CARRIES_ALONG, machine->l2_bytes / 4 / CUTT_CPU_LINE);
   side all[MAX_SIDES];
   int kept = 0;
-  const int count = sides_of(extent, modes, w, targets, TARGETS, CUTT_CPU_LINE / w, MAX_ROW_BYTES, most, all);
+  const int count = sides_of(extent, modes, w, targets, TARGETS, CUTT_CPU_LINE / w, false, MAX_ROW_BYTES, most, all);
   for (int i = 0; i < count && kept < max; ++i) {
     int64_t elements = 1;
     for (int j = 0; j < all[i].modes; ++j)
@@ -426,8 +433,10 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
     dense = cutt_cpu_next_stride(dense, mode->extent);
   }
   const int64_t line = CUTT_CPU_LINE / w;
-  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
-  int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line,
+  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, false, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
+  const int64_t stride = c->rank > 0 ? c->mode[c->out_order[0]].in_stride : 0;
+  const bool apart = (stride < 0 ? -stride : stride) > MAX_ROW_BYTES / w;
+  int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line, apart,
                       MAX_RUN_BYTES, MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
   /* However long the first mode is, it may be columns where M_k has a chunk of it. */
