@@ -536,6 +536,32 @@ static void chunks_that_are_short(void **unused) {
   }
 }
 
+/* Of runs that are joined, tiles of a few long runs of the output are taken, and not of many short ones. */
+static void runs_of_a_tile(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int rank, perm[6];
+    int64_t extents[6];
+  } cases[] = {{CUTT_F32, 6, {0, 5, 3, 4, 1, 2}, {22, 16, 19, 17, 12, 12}},
+               {CUTT_F64, 6, {0, 5, 4, 2, 1, 3}, {13, 14, 14, 13, 14, 13}},
+               {CUTT_F64, 6, {0, 5, 4, 2, 1, 3}, {8, 19, 18, 11, 17, 15}}};
+  const cutt_cpu_machine machine = zen5();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate first;
+    cutt_cpu_tile tile;
+    const char *why;
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_true(cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why));
+    assert_true(tile.joins);
+    assert_true(tile.run * canonical.elem_bytes >= 1024);
+  }
+}
+
 /* What is added to memory is added in its order, one segment after the other: also where the input's runs would be longer otherwise. */
 static void what_is_added_to(void **unused) {
   (void)unused;
@@ -573,6 +599,7 @@ int main(void) {
       cmocka_unit_test(what_shares_a_cache),
       cmocka_unit_test(what_is_added_to),
       cmocka_unit_test(chunks_that_are_short),
+      cmocka_unit_test(runs_of_a_tile),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

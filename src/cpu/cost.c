@@ -222,7 +222,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   if (t->joins) {
     n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_JOINED_NEAR : CUTT_CPU_COUNT_JOINED] = bytes / LINE;
-    n[CUTT_CPU_COUNT_JOINS] = volume / (double)(t->shared_run * t->repeats);
+    /* The line in which a run of the tile begins is carried to it from the tile before: half of what a join takes. */
+    n[CUTT_CPU_COUNT_JOINS] = volume / (double)(t->shared_run * t->repeats) + 0.5 * volume / (double)t->run;
     if (t->repeats > 1) { /* hardly any input, for which tiles and runs wait */
       n[CUTT_CPU_COUNT_RUNS] = n[CUTT_CPU_COUNT_JOINS];
       n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_TILES] = 0;
