@@ -149,11 +149,11 @@ if have apt-get && have dpkg-query; then
     trap 'rm -f "$log"' EXIT
     if ! apt install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
       say "that failed; once more after apt-get update"
-      apt update
-      if ! apt install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
-        cat "$log" >&2
-        die "apt-get could not install: ${missing[*]}"
-      fi
+      apt update || say "apt-get update failed; going on with the lists that are here"
+      # One that can't be had keeps no other from being installed: the check below says what that leaves out.
+      for package in "${missing[@]}"; do
+        apt install -y --no-install-recommends "$package" >"$log" 2>&1 || { cat "$log" >&2; say "apt-get could not install $package"; }
+      done
     fi
   fi
   gather "$1"
