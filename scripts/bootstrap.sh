@@ -2,7 +2,7 @@
 # Makes sure that what cuTT's build needs is there: scripts/bootstrap.sh build|check
 #   build   to build the library and the program, and to run the demo
 #   check   that, and to run every test
-# On Debian and Ubuntu, what is missing is installed (as root, or through sudo), after saying so. Elsewhere it is named;
+# On Debian and Ubuntu, what is missing is installed (as root, or through sudo), after saying so. Elsewhere, and without sudo, it is named;
 # that is an error only for what the build can't do without. Silent and quick when nothing is missing.
 #
 # Presence is asked of the thing itself (does the compiler compile? does pkg-config know the library?) and not of the
@@ -121,12 +121,9 @@ gather() {
 gather "$1"
 [[ ${#texts[@]} -gt 0 ]] || exit 0
 
-if have apt-get && have dpkg-query; then
-  as_root=()
-  if [[ $(id -u) -ne 0 ]]; then
-    have sudo || die "missing: ${packages[*]}. Run as root: apt-get install ${packages[*]}"
-    as_root=(sudo)
-  fi
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then as_root=(sudo); fi
+if have apt-get && have dpkg-query && { [[ ${#as_root[@]} -eq 0 ]] || have sudo; }; then
   apt() {
     ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -qq -o Dpkg::Use-Pty=0 "$@"
   }
