@@ -37,7 +37,8 @@ title() { printf '\n==== %s ====\n' "$*"; }
 # every line.
 CMAKE_GENERATOR=$(scripts/generator.sh)
 export CMAKE_GENERATOR
-terse=-DCMAKE_RULE_MESSAGES=OFF
+terse=''
+if [[ $CMAKE_GENERATOR == *Makefiles ]]; then terse=-DCMAKE_RULE_MESSAGES=OFF; fi
 
 # configure_and_build PRESET FLAG...
 # The others take the GPU's kernels that the release stage has compiled, if it was one of the stages.
