@@ -67,6 +67,8 @@ static void rows_of_a_strip(void **unused) {
       {CUTT_BYTES_4, {3000, 100}, 16, CUTT_CPU_TO_L1},    /* not in L2, and L1 keeps what is prefetched */
       {CUTT_BYTES_4, {3001, 100}, 100, CUTT_CPU_TO_NONE}, /* nothing is prefetched, and L1 keeps all lines */
       {CUTT_BYTES_4, {3001, 600}, 32, CUTT_CPU_TO_NONE},  /* nor more rows than it keeps */
+      {CUTT_BYTES_8, {2, 5001}, 5001, CUTT_CPU_TO_L1},    /* a load has all columns: no row is read again */
+      {CUTT_BYTES_4, {5, 5001}, 32, CUTT_CPU_TO_L1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cutt_cpu_tile tile;

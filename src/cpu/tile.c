@@ -374,11 +374,11 @@ static bool reads_lines(const cutt_cpu_machine *machine, const cutt_canonical *c
  * from it, and else a few that it does keep, if it keeps as many as a vector has; rows whose distances are multiples of a large power of two
  * share few of its sets. Else strips of one vector are read as runs, which pays unless L1 loses what has been prefetched. */
 static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
-  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
+  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE, ONE_STEP = 16 };
   const cutt_cpu_row_lines of = cutt_cpu_lines_of_columns(machine, c, t);
   const int64_t lines = of.lines, holds = of.holds;
   const bool near = cutt_cpu_fits_l2(machine, c) || (!t->non_temporal && t->prefetch == CUTT_CPU_TO_NONE);
-  if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
+  if (t->kernel != CUTT_CPU_TRANSPOSE || t->cols * c->elem_bytes <= ONE_STEP) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;
   if (lines <= holds) return t->rows;
   const int64_t rows = smaller(t->rows * holds / lines, larger(FEW_ROWS, FEW_BYTES / c->elem_bytes));
