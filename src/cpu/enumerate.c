@@ -132,6 +132,28 @@ static int long_side(const int64_t *extent, int modes, int64_t w, bool unasked, 
   return 0;
 }
 
+/* Choices for the input's side of several runs that follow one another there, where the first mode is copied as it lies past the caches: at
+ * the end of a run prefetchers go on into what is read later, so the longer the stretch the better. Of so many bytes, which with what is
+ * prefetched stay in L2. */
+static int run_groups(const int64_t *extent, int modes, int64_t w, side *list, int max) {
+  enum { TARGETS = 2, LEAST_RUN = 512 };
+  static const int64_t targets[TARGETS] = {24 * 1024, 96 * 1024};
+  int count = 0;
+  int64_t prefix = w;
+  for (int i = 0; i < modes && prefix * 2 <= targets[TARGETS - 1]; prefix *= extent[i++]) {
+    if (i == 0 || prefix < LEAST_RUN) continue;
+    for (int j = 0; j < TARGETS && count < max; ++j) {
+      const int64_t aim = targets[j] / prefix, parts = aim > 0 ? (extent[i] + aim / 2) / aim : 0;
+      const int64_t chunk = parts > 1 ? (extent[i] + parts - 1) / parts : extent[i];
+      if (aim < 2 || chunk * prefix <= MAX_RUN_BYTES / 2 || chunk * prefix > MAX_TILE_BYTES) continue;
+      const side one = {i + 1, chunk < extent[i] ? chunk : 0, false};
+      if (count > 0 && list[count - 1].modes == one.modes && list[count - 1].split == one.split) continue;
+      list[count++] = one;
+    }
+  }
+  return count;
+}
+
 /* A first mode of the output that is one element again and again, in long pieces. */
 static int long_broadcast(const cutt_canonical *c, side *list) {
   const cutt_mode *mode = &c->mode[c->out_order[0]];
@@ -451,6 +473,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
     outs += long_side(out_extent, out_modes, w, unasked, out_side + outs, MAX_SIDES - outs);
     ins += long_side(in_extent, in_modes, w, unasked, in_side + ins, MAX_SIDES - ins);
   }
+  if (copies && non_temporal && !c->scale.active)
+    ins += run_groups(in_extent, in_modes, w, in_side + ins, MAX_SIDES - ins);
   if (non_temporal && c->out_order[0] != 0)
     ins += long_rows(c, machine, in_extent, in_modes, in_side + ins, MAX_SIDES - ins);
 
