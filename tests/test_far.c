@@ -136,7 +136,7 @@ static void on_a_cpu(void **unused) {
 /* Parts of an output that caches do not hold are written past them, as all of it would be, and the gaps between keep what they hold. */
 static void parts_of_larger_outputs(void **unused) {
   (void)unused;
-  enum { N = 36, M = 57, WIDE = 288 };
+  enum { N = 36, M = 20, WIDE = 144 };
   static const int64_t extents[3] = {N, M, N}, strides[3] = {1, WIDE, WIDE * M}, whole[2] = {0, (int64_t)1 << 40};
   const size_t count = (size_t)(WIDE * M * N);
   cuttProblem_t problem = CUTT_PROBLEM_INIT;

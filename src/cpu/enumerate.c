@@ -419,6 +419,13 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   return count;
 }
 
+/* Is an output so long that it is stored past the caches? A copy, which goes through them without a wait, twice as long, within bounds. */
+static bool beyond_caches(const cutt_canonical *c, const cutt_cpu_machine *machine) {
+  enum { LONG_COPY = 16 * 1024 * 1024 };
+  const int64_t most = machine->stream_bytes, copied = larger(most, smaller(2 * most, LONG_COPY));
+  return cutt_canonical_whole(c) > (c->rank <= 1 ? copied : most);
+}
+
 int cutt_cpu_threads_for(int64_t bytes, int most) {
   enum { BYTES_PER_THREAD = 256 * 1024 };
   const int64_t worth = bytes / BYTES_PER_THREAD;
@@ -432,7 +439,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   const int used = cutt_cpu_threads_for(c->volume * c->elem_bytes, threads > 0 ? threads : machine->threads);
   const int64_t w = c->elem_bytes;
   const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
-  const bool non_temporal = contiguous && !c->scale.reads_out && cutt_canonical_whole(c) > machine->stream_bytes;
+  const bool non_temporal = contiguous && !c->scale.reads_out && beyond_caches(c, machine);
   const int whole = c->rank <= 1 ? enumerate_copy(c, machine, used, non_temporal, list, max) : 0;
   if (whole > 0) return whole;
 

@@ -51,6 +51,18 @@ static void read_name(char *buffer, size_t size) {
   }
 }
 
+/* The last-level cache that a core sees, as Linux describes it: the C library may tell of all of a socket's. Of virtual processors of AMD's
+ * it does, ten times what there is. */
+static int64_t last_level_cache(int64_t otherwise) {
+  beginning start = {""};
+  char unit = 0;
+  long long size = 0;
+  if (cutt_file_try("/sys/devices/system/cpu/cpu0/cache/index3/size", take_beginning, &start)) return otherwise;
+  if (sscanf(start.text, "%lld%c", &size, &unit) < 1 || size <= 0 || size > INT32_MAX) return otherwise;
+  const int64_t bytes = unit == 'K' ? size * KIB : unit == 'M' ? size * MIB : size;
+  return otherwise > 0 && bytes > otherwise ? otherwise : bytes;
+}
+
 /* The machine with one instruction set and one number of threads. Kept for good, since plans refer to it. */
 typedef struct known_machine {
   cutt_cpu_machine machine;
@@ -116,7 +128,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   memset(k, 0, sizeof *k);
   m->l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE, 32 * KIB);
   m->l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, 512 * KIB);
-  m->l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 0);
+  m->l3_bytes = last_level_cache(cache_size(_SC_LEVEL3_CACHE_SIZE, 0));
   /* Only a part of the last-level cache: it is shared, and a permuted tensor is seldom read right after. */
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
