@@ -357,7 +357,7 @@ static void families_of_cores(void **unused) {
     assert_ptr_not_equal(machine.base.value, last);
     last = machine.base.value;
     assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, list, 3), 2);
-    const int64_t walk = core == CUTT_CPU_CORE_ZEN5 ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
+    const int64_t walk = core == CUTT_CPU_CORE_OTHER ? CUTT_CPU_DOWN : CUTT_CPU_ALONG;
     assert_int_equal(list[0].param[CUTT_CPU_PARAM_WALK], walk);
     assert_int_not_equal(list[1].param[CUTT_CPU_PARAM_WALK], walk);
     assert_true(list[0].seconds < list[1].seconds);

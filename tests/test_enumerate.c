@@ -475,6 +475,85 @@ static cutt_cpu_machine zen5(void) {
                             .stream_bytes = 4 << 20};
 }
 
+/* A processor of AMD's fourth generation. */
+static cutt_cpu_machine zen4(void) {
+  cutt_cpu_machine machine = zen5();
+  machine.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN);
+  machine.l1_bytes = 32 << 10;
+  return machine;
+}
+
+static void choose(const cutt_cpu_machine *machine, cuttType_t type, int rank, const int64_t *extents, const int *perm,
+                   int threads, cutt_canonical *canonical, cutt_candidate *first) {
+  const test_problem p = test_packed(type, rank, extents, perm);
+  const cuttProblem_t view = test_problem_view(&p);
+  assert_success(cutt_canonicalize(&view, canonical));
+  assert_int_equal(cutt_cpu_enumerate(&machine->base, CUTT_MODEL_IS_OWN, canonical, threads, first, 1), 1);
+}
+
+/* Runs of some KB that are copied past the caches are read several at a time where they follow one another in the input. */
+static void runs_that_follow(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[3];
+  } cases[] = {
+      {CUTT_F32, {368, 64, 600}}, {CUTT_F64, {522, 35, 433}}, {CUTT_F64, {368, 128, 300}}, {CUTT_F64, {2144, 32, 200}}};
+  static const int perm[3] = {0, 2, 1};
+  const cutt_cpu_machine machine = zen4();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cutt_canonical canonical;
+    cutt_candidate first;
+    choose(&machine, cases[i].type, 3, cases[i].extents, perm, 1, &canonical, &first);
+    assert_int_equal(first.m, 2);
+    const int64_t runs = first.split_m ? first.split_m : canonical.mode[1].extent;
+    assert_in_range(runs * canonical.mode[0].extent * canonical.elem_bytes, 16 << 10, 256 << 10);
+  }
+}
+
+/* A copy goes through the caches up to twice the length from which a permutation is stored past them, but for long ones. */
+static void copies_through_the_caches(void **unused) {
+  (void)unused;
+  enum { KB = 1024 };
+  static const struct {
+    int64_t stream, length, past;
+  } cases[] = {{4096, 4097, 0},   {4096, 8192, 0},   {4096, 8193, 1},  {12288, 16384, 0},
+               {12288, 16385, 1}, {32768, 32768, 0}, {32768, 32769, 1}};
+  static const int same[1] = {0}, perm[2] = {1, 0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cutt_cpu_machine machine = zen4();
+    const int64_t extents[2] = {cases[i].length, KB};
+    const int64_t all = cases[i].length * KB;
+    cutt_canonical canonical;
+    cutt_candidate first;
+    machine.stream_bytes = cases[i].stream * KB;
+    choose(&machine, CUTT_BYTES_1, 1, &all, same, 1, &canonical, &first);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].past);
+    choose(&machine, CUTT_BYTES_1, 2, extents, perm, 1, &canonical, &first);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].length > cases[i].stream);
+  }
+}
+
+/* There is work for each thread: a tile that is all of a matrix would be one thread's. */
+static void work_for_all_threads(void **unused) {
+  (void)unused;
+  static const int64_t extents[2] = {700, 900};
+  static const int perm[2] = {1, 0};
+  const cutt_cpu_machine machine = zen4();
+  for (int threads = 2; threads <= 8; threads *= 2) {
+    cutt_canonical canonical;
+    cutt_candidate first;
+    cutt_cpu_tile tile;
+    const char *why = "";
+    int64_t positions, length;
+    choose(&machine, CUTT_F64, 2, extents, perm, threads, &canonical, &first);
+    assert_int_equal(first.threads, threads);
+    if (!cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why)) fail_msg("%s", why);
+    const int64_t parts = cutt_cpu_parts(&canonical, &tile, threads, &positions, &length);
+    assert_true(parts * positions >= threads);
+  }
+}
+
 /* Narrow matrices in memory are read from one end to the other, by tiles that L1 holds with the next one, if the model knows what that
  * saves; and rows whose lines share so few sets of L2 that it would lose them are walked along. */
 static void what_shares_a_cache(void **unused) {
@@ -596,6 +675,9 @@ int main(void) {
       cmocka_unit_test(best_on_gpus),
       cmocka_unit_test(best_on_cpus),
       cmocka_unit_test(what_is_not_prefetched),
+      cmocka_unit_test(runs_that_follow),
+      cmocka_unit_test(copies_through_the_caches),
+      cmocka_unit_test(work_for_all_threads),
       cmocka_unit_test(what_shares_a_cache),
       cmocka_unit_test(what_is_added_to),
       cmocka_unit_test(chunks_that_are_short),

@@ -32,6 +32,8 @@ static cutt_cpu_machine read_machine(const json_t *record, cutt_cpu_core core) {
   m.base.value = cutt_cpu_values_of(core);
   m.vector_bytes = (int)integer(device, "vector_bytes");
   m.threads = 1;
+  m.byte_permutes = m.vector_bytes == 64;
+  m.whole_lines = m.vector_bytes == 64 && core != CUTT_CPU_CORE_OTHER;
   m.l1_bytes = integer(device, "l1_bytes");
   m.l2_bytes = integer(device, "l2_bytes");
   m.l3_bytes = integer(device, "l3_bytes");
@@ -138,7 +140,7 @@ static void choices_on_a_xeon(void **unused) {
 
 static void choices_on_zen_4(void **unused) {
   (void)unused;
-  hold("zen4", CUTT_CPU_CORE_ZEN, 30, 2.3, 1.13);
+  hold("zen4", CUTT_CPU_CORE_ZEN, 40, 2.3, 1.13);
 }
 
 static void choices_on_zen_5(void **unused) {

@@ -31,6 +31,8 @@ enum {
   CUTT_CPU_COUNT_STRETCHES_AHEAD,
   CUTT_CPU_COUNT_ALONG_NEAR, /* ... where the next lines of the same rows are */
   CUTT_CPU_COUNT_STRETCHES_NEAR,
+  CUTT_CPU_COUNT_ALONG_BYTES, /* ... where the same place in the next rows of bytes is, into L2 */
+  CUTT_CPU_COUNT_STRETCHES_BYTES,
   CUTT_CPU_COUNT_ENDS,        /* ... and its output runs that begin and end within lines */
   CUTT_CPU_COUNT_JOINED,      /* gather: output lines that need no stage */
   CUTT_CPU_COUNT_JOINED_NEAR, /* ... where input is prefetched into L1 */
@@ -55,6 +57,9 @@ const double *cutt_cpu_values_of(cutt_cpu_core core);   /* built in for a core *
 
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]);
+
+/* What the lines of a transpose along rows are counted as, with that prefetch; its input runs are the next count. */
+int cutt_cpu_along_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
 
 /* Input runs that a transpose along rows is counted as; whichever of its rows or lines it prefetches, but not the next tile's. */
 double cutt_cpu_stretches(const cutt_canonical *canonical, const cutt_cpu_tile *tile);

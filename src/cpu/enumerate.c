@@ -289,17 +289,14 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
 /* Which prefetch of a walk along the rows is the best one by the model, of those whose counts are the same. */
 static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   const bool far = cutt_cpu_ahead_in_l2(s->c, t);
-  const int terms[CUTT_CPU_PREFETCHES] = {
-      [CUTT_CPU_TO_L1] = far ? CUTT_CPU_COUNT_ALONG_AHEAD : CUTT_CPU_COUNT_ALONG_NEAR,
-      [CUTT_CPU_TO_L2] = far ? CUTT_CPU_COUNT_ALONG_NEAR : CUTT_CPU_COUNT_ALONG_AHEAD,
-      [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
   const double lines = (double)(s->c->volume * s->c->elem_bytes) / CUTT_CPU_LINE;
   const double stretches = cutt_cpu_stretches(s->c, t);
   double least = 0;
   int best = -1;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    const double *own = value + terms[to], time = own[0] * lines + own[1] * stretches;
+    const double *own = value + cutt_cpu_along_count(s->c, t, to);
+    const double time = (own[0] * lines + own[1] * stretches) * (far && to == CUTT_CPU_TO_L1 ? 2 : 1);
     if (to == CUTT_CPU_TO_L2 && !far && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
     if (to == CUTT_CPU_TO_NONE && !worth_following(s, t->cols)) continue;
     if (best >= 0 && time >= least) continue;

@@ -36,8 +36,11 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   e->read_sectors = e->least_sectors + n[CUTT_CPU_COUNT_WASTE];
   e->written_sectors = e->least_sectors + n[CUTT_CPU_COUNT_PARTS];
   e->partial_sectors = n[CUTT_CPU_COUNT_PARTS];
-  /* A plain copy of the same bytes has the same lines and start, and nothing else. */
+  /* A plain copy of the same bytes has the same lines and start, and past the caches its better walk. */
   const double *value = machine->base.value + e->breakdown.first;
   const int of_a_copy[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};
   for (int i = 0; i < 3; ++i) e->copy_seconds += e->breakdown.part[of_a_copy[i]] * value[of_a_copy[i]];
+  if (!tile.non_temporal) return;
+  const double paged = value[CUTT_CPU_COUNT_PAGED], streamed = value[CUTT_CPU_COUNT_STREAMED];
+  e->copy_seconds += e->breakdown.part[CUTT_CPU_COUNT_LINES] / 2 * (paged < streamed ? paged : streamed);
 }

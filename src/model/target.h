@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUTT_TERMS = 48, CUTT_PARAMETERS = 112 };
+enum { CUTT_TERMS = 48, CUTT_PARAMETERS = 120 };
 
 /* What a value of the model means. */
 typedef struct cutt_parameter {

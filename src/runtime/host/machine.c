@@ -159,7 +159,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
   k->machine.isa = isa->name;
   k->machine.vector_bytes = isa->vector_bytes;
   k->machine.byte_permutes = isa->byte_permutes;
-  k->machine.whole_lines = isa->vector_bytes == 64 && k->machine.core == CUTT_CPU_CORE_ZEN5;
+  k->machine.whole_lines = isa->vector_bytes == 64 && k->machine.core != CUTT_CPU_CORE_OTHER;
   k->machine.threads = threads;
   k->next = atomic_load(&known);
   atomic_store(&known, k);
