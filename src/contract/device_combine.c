@@ -71,7 +71,8 @@ cuttResult cutt_device_combine_prepare(const cutt_contraction *c, const cutt_rat
   for (int t = 0; t < 2; ++t) p->conjugate[t] = c->conjugate[t];
   for (int i = 0; i < c->modes; ++i) add_mode(c, i, p);
   p->origin[CUTT_THIRD] = p->origin[CUTT_RESULT];
-  return cutt_device_elementwise_make(p, rates->multiprocessors, runtime);
+  const cutt_combine_device on = {rates->multiprocessors, rates->sm_shared, rates->block_shared};
+  return cutt_device_elementwise_make(p, &on, runtime);
 }
 
 void cutt_device_combine_release(struct cuttElementwiseStruct *p) {

@@ -1,16 +1,17 @@
-/* Elementwise operations on a GPU, by gpu/kernels/combine.cu: D is cut into tiles, each a block's. Operands whose elements are not in D's
- * order are turned in shared memory, so that every tensor is moved in whole sectors. Where no operand is turned, and all that
- * lies next to each other begins at a multiple of 16 bytes, a wide kernel accesses 16 bytes at a time.
+/* Elementwise operations on a GPU, by gpu/kernels/combine.cu: D is cut into tiles, of which a block does some (device_elementwise_tile.c).
+ * Where an operand's elements are not in D's order, operands go through shared memory (device_elementwise.c), so that every tensor is
+ * moved in whole sectors. Where none is turned, and all that lies next to each other begins at a multiple of 16 bytes, a wide kernel
+ * accesses 16 bytes at a time.
  *
- * Sums and products of two operands, of which one is laid out as D, are permutations of the other one with a second operand, by plans of
- * libcutt (device_permuted.c); large ones of which none is are two permutations. */
+ * Most sums and products of two operands, of which one is laid out as D, are permutations of the other one with a second operand, by
+ * plans of libcutt (device_permuted.c); some large ones of which none is are two permutations. */
 #ifndef CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 #define CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 
 #include "contract/elementwise.h"
 #include "gpu/kernels/combine_args.h"
 
-/* A launch: a pure function of the operation and the device's multiprocessors. */
+/* A launch: a pure function of the operation and the device. */
 typedef struct cutt_combine_launch {
   int kernel; /* of the list of all: those of types, then the wide ones */
   cutt_grid grid;
@@ -30,12 +31,19 @@ typedef struct cutt_device_elementwise {
   const cutt_kernels *kernels;
   cutt_device_permuted pass[2]; /* one, or two that follow each other, in place of what follows; or none */
   bool has_wide;
-  cutt_combine_launch narrow, wide; /* wide: for addresses at multiples of 16 bytes */
+  cutt_combine_launch narrow, wide; /* wide: for addresses at multiples of 16 bytes, of either kernel */
 } cutt_device_elementwise;
 
-/* Lays out a launch. False: there is none, wide since strides or the type don't allow it, or narrow since tiles are too many. */
-bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, int64_t multiprocessors, bool wide,
-                                     cutt_combine_launch *launch);
+/* What it depends on of the device. */
+typedef struct cutt_combine_device {
+  int64_t multiprocessors, sm_shared,
+      block_shared; /* bytes of shared memory, of a multiprocessor and at most of a block */
+} cutt_combine_device;
+
+/* Lays out a launch, for any addresses or for aligned ones: multiples of 16 bytes. False: there is none, since these gain nothing, or
+ * for any since tiles are too many. */
+bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, const cutt_combine_device *device,
+                                     bool aligned, cutt_combine_launch *launch);
 
 /* Plans for the current context what cutt_device_elementwise_release frees, also after a failure. Errors: CUTT_INVALID_PARAMETER,
  * CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
@@ -49,7 +57,7 @@ cuttResult cutt_device_permuted_start(const struct cuttElementwiseStruct *plan,
                                       const unsigned char *const at[CUTT_MOST_TENSORS], cudaStream_t stream);
 
 /* The same without a backend. */
-cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, int64_t multiprocessors,
+cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, const cutt_combine_device *device,
                                         const cutt_runtime *runtime);
 cuttResult cutt_device_elementwise_start(const struct cuttElementwiseStruct *plan, const cutt_runtime *runtime,
                                          void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream);

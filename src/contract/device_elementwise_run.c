@@ -44,28 +44,33 @@ static void set_scalar(const plan_t *p, int operand, cutt_combine_scalar *scalar
 /* What a launch computes. */
 static void set_numbers(const plan_t *p, cutt_combine_args *args) {
   args->three = p->operands == 3;
-  for (int i = 0; i < 2; ++i) args->op[i] = (uint8_t)p->op[i];
+  for (int i = 0; i < 2; ++i) args->op[i] = (uint32_t)p->op[i];
   for (int k = 0; k < CUTT_COMBINE_OPERANDS; ++k) {
     args->scaled[k] = p->scaled[k];
     args->flip[k] = p->conjugate[k] ? UINT32_C(1) << 31 : 0;
     if (p->scaled[k]) set_scalar(p, k, &args->scale[k]);
   }
+  args->plain = 1;
+  for (int k = 0; k < p->operands; ++k)
+    if (args->use[k] != CUTT_COMBINE_TURNED || p->scaled[k] || p->conjugate[k]) args->plain = 0;
 }
 
-cuttResult cutt_device_elementwise_make(plan_t *p, int64_t multiprocessors, const cutt_runtime *runtime) {
+cuttResult cutt_device_elementwise_make(plan_t *p, const cutt_combine_device *on, const cutt_runtime *runtime) {
   cutt_device_elementwise *device = p->device = calloc(1, sizeof *device);
   if (!device) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *device);
-  if (!cutt_device_elementwise_lay_out(p, multiprocessors, false, &device->narrow))
+  if (!cutt_device_elementwise_lay_out(p, on, false, &device->narrow))
     return cutt_error(CUTT_INVALID_PARAMETER, "the result has too many tiles for a GPU: 2^31 or more");
-  device->has_wide = cutt_device_elementwise_lay_out(p, multiprocessors, true, &device->wide);
+  device->has_wide = cutt_device_elementwise_lay_out(p, on, true, &device->wide);
   set_numbers(p, &device->narrow.args);
   if (device->has_wide) set_numbers(p, &device->wide.args);
   return runtime->kernels_find(&combine_kernels, &device->kernels);
 }
 
 cuttResult cutt_device_elementwise_prepare(plan_t *p) {
-  const cuttResult result =
-      cutt_device_elementwise_make(p, cutt_device_property(p->backend, "sms"), p->backend->runtime);
+  const cutt_combine_device on = {.multiprocessors = cutt_device_property(p->backend, "sms"),
+                                  .sm_shared = cutt_device_property(p->backend, "sm_shared"),
+                                  .block_shared = cutt_device_property(p->backend, "block_shared")};
+  const cuttResult result = cutt_device_elementwise_make(p, &on, p->backend->runtime);
   return result ? result : cutt_device_permuted_prepare(p, p->device->pass);
 }
 

@@ -400,7 +400,7 @@ static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   pass->shape = *shape;
   const cuttResult result = cutt_device_combine_prepare(c, rates, runtime, &pass->combination);
-  if (!result) pass->tiles = pass->combination->device->narrow.grid.blocks;
+  if (!result) pass->tiles = pass->combination->device->narrow.args.tiles;
   return result;
 }
 

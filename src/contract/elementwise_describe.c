@@ -41,12 +41,12 @@ static int64_t chunk_of(const plan_t *p, int mode) {
   if (is_permutation(p)) return p->mode[mode].extent;
   const cutt_combine_args *args = &launch_of(p)->args;
   int64_t chunk = 1;
-  for (uint32_t i = 0; i < args->modes; ++i)
-    if (args->mode[i].step[0] == p->mode[mode].stride[CUTT_RESULT]) chunk = args->mode[i].chunk;
+  for (uint32_t i = 0; i < args->tile_modes; ++i)
+    if (args->mode[i].step[0] == p->mode[mode].stride[CUTT_RESULT] * args->chunk[i]) chunk = args->chunk[i];
   return chunk;
 }
 
-static int64_t blocks_of(const plan_t *p) { return p->device ? (int64_t)launch_of(p)->grid.blocks : p->blocks; }
+static int64_t blocks_of(const plan_t *p) { return p->device ? (int64_t)launch_of(p)->args.tiles : p->blocks; }
 
 static int64_t row_of(const plan_t *p) { return p->turn ? p->turn->places : p->kind[0]->row; }
 

@@ -15,6 +15,9 @@
 
 enum { A, B, D, C, TENSORS, ROOM = 4096 }; /* as cutt_tensor */
 
+/* One multiprocessor, of which tiles are as of large tensors; an H200; a T4. */
+static const cutt_combine_device devices[] = {{1, 233472, 232448}, {132, 233472, 232448}, {40, 65536, 65536}};
+
 /* An operation and its memory. */
 typedef struct setting {
   struct cuttElementwiseStruct p;
@@ -84,8 +87,13 @@ static simt_launch launch_of(const setting *s, const cutt_combine_launch *launch
   else
     snprintf(name, sizeof name, "cutt_combine_wide_%s", wide[launch->kernel - 8]);
   assert_true(simt_pass_named(name, &launch->args, &l));
-  assert_true(l.shared_bytes <= 64 << 10); /* as much as a T4 has */
   return l;
+}
+
+static bool all_turned(const setting *s, const cutt_combine_launch *launch) {
+  for (int k = 0; k < s->p.operands; ++k)
+    if (launch->args.use[k] != CUTT_COMBINE_TURNED) return false;
+  return true;
 }
 
 static void run(const simt_launch *l, const char *pattern, simt_counts *counts, int64_t *written) {
@@ -149,13 +157,17 @@ static void random_sums(void **unused) {
     make(&s, pattern, i / PATTERNS % 2 ? CUTT_I64 : CUTT_I32, extents);
     place(&s, aligned ? 0 : test_random_in(&rng, 0, 7) * s.p.type->bytes);
     for (int way = 0; way < 2; ++way) {
-      if (!cutt_device_elementwise_lay_out(&s.p, test_chance(&rng, 50) ? 132 : 1, way == 1, &launch)) {
+      const cutt_combine_device *device = &devices[test_random_in(&rng, 0, 2)];
+      if (!cutt_device_elementwise_lay_out(&s.p, device, way == 1, &launch)) {
         assert_int_equal(way, 1);
         continue;
       }
+      assert_true(launch.grid.shared_bytes <= device->block_shared);
       if (way == 1 && !aligned) continue;
       for (int k = 0; k < 2; ++k) launch.args.op[k] = CUTT_COMBINE_ADD;
       launch.args.three = s.p.operands == 3;
+      launch.args.plain =
+          all_turned(&s, &launch) && (launch.args.walk[0].width > (uint32_t)s.p.type->bytes || test_chance(&rng, 70));
       assert_sums(&s, pattern, &launch, (uint64_t)i);
       wide += way;
       for (int k = 0; k < 3; ++k) turned += launch.args.use[k] == CUTT_COMBINE_TURNED;
@@ -173,23 +185,26 @@ typedef struct counted {
   const char *pattern;
   cuttType_t type;
   int64_t extent[4];
-  bool wide;
+  bool aligned;
   double most_sectors,
       most_wavefronts; /* times those that the tensors have, and that there are without bank conflicts */
 } counted;
 
 static const counted cases[] = {
-    /* Turned: whole sectors where extents allow it. */
-    {"ab,ba->ab", CUTT_F32, {256, 256}, false, 1, 1},
-    {"ab,ba->ab", CUTT_F64, {256, 256}, false, 1, 1},
-    {"ab,ba->ab", CUTT_F16, {512, 256}, false, 1, 1},
-    {"ab,ba->ab", CUTT_C64, {128, 128}, false, 1, 1},
-    {"ba,ba->ab", CUTT_F32, {256, 192}, false, 1, 1},
-    {"abc,cab,bca->abc", CUTT_F32, {64, 64, 64}, false, 1, 1},
-    {"abc,cab,bca->abc", CUTT_F64, {32, 64, 64}, false, 1, 1},
-    {"abc,cba->bac", CUTT_F64, {32, 32, 64}, false, 1, 1},
-    {"abcd,dcba->abcd", CUTT_F32, {16, 32, 24, 40}, false, 1, 2},
-    {"abc,cab,bca->abc", CUTT_F16, {64, 64, 64}, false, 1.001, 2},
+    /* Turned: whole sectors where extents allow it; 16 bytes at a time, and element by element. */
+    {"ab,ba->ab", CUTT_F32, {256, 256}, true, 1, 1.05},
+    {"ab,ba->ab", CUTT_F64, {256, 256}, true, 1, 1.05},
+    {"ab,ba->ab", CUTT_F16, {512, 256}, true, 1, 1.05},
+    {"ab,ba->ab", CUTT_C64, {128, 128}, false, 1, 1.05},
+    {"ba,ba->ab", CUTT_F32, {256, 192}, true, 1, 1.05},
+    {"abc,cab,bca->abc", CUTT_F32, {64, 64, 64}, true, 1, 2},
+    {"abc,cab,bca->abc", CUTT_F64, {32, 64, 64}, true, 1, 2},
+    {"abc,cba->bac", CUTT_F64, {32, 32, 64}, true, 1, 2},
+    {"abcd,dcba->abcd", CUTT_F32, {16, 32, 24, 40}, true, 1, 2},
+    {"abc,cab,bca->abc", CUTT_F16, {64, 64, 64}, true, 1.001, 2},
+    {"ab,ba->ab", CUTT_F32, {256, 256}, false, 1, 1.05},
+    {"ab,ba->ab", CUTT_F64, {256, 256}, false, 1, 1.05},
+    {"abc,cab,bca->abc", CUTT_F32, {64, 64, 64}, false, 1, 1.6},
     {"ab,ba->ab", CUTT_F32, {333, 257}, false, 1.35, 4},
     {"abc,cab->abc", CUTT_F64, {37, 61, 91}, false, 1.35, 4},
     /* Direct: 16 bytes at a time. */
@@ -220,8 +235,11 @@ static void counts(void **unused) {
     make(&s, c->pattern, c->type, c->extent);
     if (strcmp(c->pattern, "a,a->a") == 0) s.elements[A] = c->extent[0];
     place(&s, 0);
-    assert_true(cutt_device_elementwise_lay_out(&s.p, 1, c->wide, &launch)); /* tiles as of large tensors */
+    assert_true(
+        cutt_device_elementwise_lay_out(&s.p, &devices[0], c->aligned, &launch)); /* tiles as of large tensors */
     launch.args.three = s.p.operands == 3;
+    launch.args.plain = all_turned(&s, &launch);
+    launch.grid.blocks = launch.args.step = launch.args.tiles; /* one for each block */
     simt_launch l = launch_of(&s, &launch);
     l.read = (simt_span){s.map, s.map_bytes};
     l.shared_split = launch.grid.shared_bytes;
@@ -230,7 +248,7 @@ static void counts(void **unused) {
         l.shared_split = launch.args.turned_at[k];
     run(&l, c->pattern, &got, &written);
     const double stores = (double)s.bytes[D] / SIMT_SECTOR, loads = sectors_of(&s);
-    const double blocks_of_an_sm = c->wide || c->type == CUTT_C64 ? 2 : 3;
+    const double blocks_of_an_sm = c->aligned || c->type == CUTT_C64 ? 2 : 3;
     const double flight = (double)got.flight_bytes / launch.grid.blocks * blocks_of_an_sm;
     print_message("%-18s %2d bytes: %.3f sectors loaded, %.3f stored, of those there are; shared memory %" PRId64
                   " wavefronts, %" PRId64 " at least, tables %" PRId64 ", %" PRId64 "; %.0f KB under way on an SM\n",
@@ -264,8 +282,9 @@ static void far_ones(void **unused) {
     cutt_combine_launch launch;
     make(&s, far[i].pattern, far[i].type, far[i].extent);
     place(&s, 0);
-    assert_true(cutt_device_elementwise_lay_out(&s.p, 132, far[i].wide, &launch));
+    assert_true(cutt_device_elementwise_lay_out(&s.p, &devices[1], far[i].wide, &launch));
     launch.args.three = s.p.operands == 3;
+    launch.grid.blocks = launch.args.step = launch.args.tiles; /* one for each block */
     simt_launch l = launch_of(&s, &launch);
     const uint32_t only[] = {0, l.blocks / 2, l.blocks - 1};
     l.only = only;

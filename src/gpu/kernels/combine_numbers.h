@@ -15,19 +15,8 @@ DEVICE void COMBINE_OF(combine_scale_)(const cutt_combine_args *args, uint32_t k
   for (uint32_t i = 0; i < COMBINE_COUNT; ++i) number[i] = COMBINE_NUMBER_OF(scaled_)(&args->scale[k], number[i]);
 }
 
-/* The operator is looked at once for all of them. */
-DEVICE void COMBINE_OF(combine_join_)(uint32_t op, COMBINE_REAL *x, const COMBINE_REAL *y) {
-  if (op == CUTT_COMBINE_ADD) {
-    UNROLL(COMBINE_COUNT)
-    for (uint32_t i = 0; i < COMBINE_COUNT; ++i) x[i] = COMBINE_NUMBER_OF(add_)(x[i], y[i]);
-  } else if (op == CUTT_COMBINE_MULTIPLY) {
-    UNROLL(COMBINE_COUNT)
-    for (uint32_t i = 0; i < COMBINE_COUNT; ++i) x[i] = COMBINE_NUMBER_OF(multiply_)(x[i], y[i]);
-  } else {
-    UNROLL(COMBINE_COUNT)
-    for (uint32_t i = 0; i < COMBINE_COUNT; ++i) x[i] = COMBINE_NUMBER_OF(combine_)(op, x[i], y[i]);
-  }
-}
+DEVICE void COMBINE_OF(combine_join_)(uint32_t op, COMBINE_REAL *x,
+                                      const COMBINE_REAL *y){COMBINE_JOIN(op, x, y, COMBINE_COUNT)}
 
 /* D's elements take the place of A's. */
 DEVICE void COMBINE_OF(combine_numbers_)(const cutt_combine_args *args, COMBINE_WORD *a, const COMBINE_WORD *b,
