@@ -20,8 +20,23 @@ static bool repeats(const plan_t *p, int operand) {
 
 static bool is_read(const plan_t *p, int operand) { return p->use[operand] != CUTT_USE_ZERO; }
 
-/* One operand is laid out as D, and not conjugated, as kernels of permutations have it. */
+static const cutt_combine_args *args_of(const plan_t *p) {
+  return &(p->device->has_wide ? &p->device->wide : &p->device->narrow)->args;
+}
+
+static bool is_turned(const plan_t *p, int operand) { return args_of(p)->use[operand] == CUTT_COMBINE_TURNED; }
+
+/* One operand is laid out as D, and not conjugated, as kernels of permutations have it. Those of tiles are faster where neither operand is
+ * turned and runs are no multiples of 16 bytes, of elements of 2 bytes only if both are laid out as D; and where they compute 16 bytes
+ * of such elements at once. */
 static bool find_one(const plan_t *p, cutt_device_permuted *pass) {
+  const int element = p->type->bytes;
+  const bool whole = p->device->has_wide && p->modes > 0 && p->mode[0].extent * element % 16 == 0;
+  if (is_turned(p, 0) || is_turned(p, 1)) {
+    if (element == 2 && p->device->has_wide && args_of(p)->walk[0].width > 2) return false;
+  } else if (!whole && element < 16 && (element > 2 || (p->as_result[0] && p->as_result[1]))) {
+    return false;
+  }
   for (int second = 1; second >= 0; --second) {
     if (!p->as_result[second] || p->conjugate[second] || repeats(p, 1 - second)) continue;
     *pass = (cutt_device_permuted){.moved = 1 - second, .second = (int)cutt_elementwise_tensor(second)};
@@ -30,19 +45,32 @@ static bool find_one(const plan_t *p, cutt_device_permuted *pass) {
   return false;
 }
 
-/* Is it worth two passes, of which the first permutes one operand to D? Each tensor would be turned in its own way in shared memory, which
- * reaches 0.36 to 0.46 of a copy's speed, and both passes 0.55. Half types would be rounded twice. */
+/* The mode in which an operand has its elements next to each other. */
+static int fast_mode(const plan_t *p, int operand) {
+  const cutt_tensor t = cutt_elementwise_tensor(operand);
+  int fast = 0;
+  for (int i = 1; i < p->modes; ++i)
+    if (llabs(p->mode[i].stride[t]) < llabs(p->mode[fast].stride[t])) fast = i;
+  return fast;
+}
+
+/* Is it worth two passes, of which the first permutes one operand to D? They move D three times, and reach 0.5 of a copy's speed. Where
+ * elements are turned one by one in shared memory, those of 2 bytes reach 0.2 to 0.35, and those of 4 bytes 0.35 to 0.5 if tiles have
+ * three modes of short runs. What is scaled would be rounded twice in half types, and an operand that is laid out as D may be D. */
 static bool is_worth_two(const plan_t *p) {
-  const cutt_combine_args *args = &p->device->narrow.args;
-  int64_t bytes = p->type->bytes;
-  bool alike = true;
-  if (bytes < 4 || repeats(p, 0) || repeats(p, 1)) return false;
-  for (int i = 0; i < p->modes; ++i) {
-    alike = alike && p->mode[i].stride[CUTT_LEFT] == p->mode[i].stride[CUTT_RIGHT];
-    bytes *= p->mode[i].extent;
+  const int64_t element = p->type->bytes;
+  int64_t bytes = element;
+  bool single = false, both = true;
+  if (p->as_result[0] || p->as_result[1]) return false;
+  if (element > 4 || repeats(p, 0) || repeats(p, 1) || (element == 2 && p->scaled[0])) return false;
+  for (int i = 0; i < p->modes; ++i) bytes *= p->mode[i].extent;
+  for (int k = 0; k < 2; ++k) {
+    single = single || (is_turned(p, k) && args_of(p)->walk[1 + k].width <= element);
+    both = both && is_turned(p, k);
   }
-  return !alike && bytes >= WORTH_TWO_PASSES && args->use[0] == CUTT_COMBINE_TURNED &&
-         args->use[1] == CUTT_COMBINE_TURNED;
+  if (!single || bytes < WORTH_TWO_PASSES) return false;
+  const int first = fast_mode(p, 0), second = fast_mode(p, 1);
+  return element == 2 || (both && first != second && first != 0 && second != 0);
 }
 
 /* On the heap, since planning takes most of the stack that a call may take. */
