@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "contract/device_combine.h"
 #include "contract/plan.h"
 #include "plan/services.h"
 
@@ -234,7 +235,7 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
   else if (s->kind == CUTT_DEVICE_CORES)
     add_cores(plan, text);
   else if (s->kind == CUTT_DEVICE_COMBINATION)
-    cutt_text_add(text, "elementwise, turned in shared memory\n");
+    cutt_text_add(text, "%s\n", cutt_device_combine_words(plan->device_pass->combination));
   else if (s->kind == CUTT_DEVICE_TILES)
     add_device_tiles(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)

@@ -7,14 +7,19 @@
 
 #include "base/error.h"
 
-enum { SECTOR = 32, WORTH_TURNING = 8 }; /* bytes that memory moves at least; elements next to each other */
+enum {
+  SECTOR = 32,
+  WIDE = 16,
+  WORTH_TURNING = 8
+}; /* bytes: that memory moves at least, of an access; elements next to each other */
 
-/* Seconds of a launch, and the share of a copy's speed with one operand turned, and with two, by elements of 4, 8 and 16 bytes: on an
- * H200 a tenth of it less, as a pass takes a tenth more than it is predicted to. 16 bytes are taken to be as 8. */
-static const double launch_seconds = 3e-6, share_of_copy[2][3] = {{0.55, 0.66, 0.66}, {0.4, 0.5, 0.5}};
+/* Seconds of a launch, and the share of a copy's speed: more than most reach, since other kernels of one pass take 1.5 to 2 times as long as
+ * predicted where operands are turned, and longer than these everywhere. */
+static const double launch_seconds = 3e-6, share_of_copy = 0.95;
 
-/* Elements of D per second and SM, at most, where an operand is repeated along a mode: then few bytes are moved for each. The same sizes. */
-static const double sm_elements[3] = {0.95e9, 0.6e9, 0.35e9};
+/* Elements of D per second and SM where an operand is repeated along a mode, by elements of 2, 4, 8 and 16 bytes: then few bytes are moved for
+ * each. */
+static const double sm_elements[4] = {3e9, 3e9, 2e9, 1e9};
 
 static bool is_repeated(const cutt_contraction *c, cutt_tensor t) { return c->volume[t] < c->volume[CUTT_RESULT]; }
 
@@ -26,17 +31,29 @@ static bool is_turned(const cutt_contraction *c, cutt_tensor t) {
   return llabs(c->mode[own].stride[t]) * bytes < SECTOR && llabs(c->mode[of_result].stride[t]) * bytes >= SECTOR;
 }
 
+/* Can all tensors be accessed by 16 bytes along one mode? */
+static bool is_wide(const cutt_contraction *c) {
+  const int fast = cutt_fast_mode(c, CUTT_RESULT);
+  for (int t = 0; t < CUTT_TENSORS && fast >= 0; ++t)
+    for (int i = 0; i < c->modes; ++i)
+      if (i == fast ? c->mode[i].stride[t] != 1 : c->mode[i].stride[t] * c->type->bytes % WIDE != 0) return false;
+  return fast >= 0;
+}
+
 double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *r) {
-  if (c->reduce || c->right_is_one || c->no_terms || c->type->bytes < 4 || c->modes > CUTT_MOST_LABELS) return INFINITY;
+  if (c->reduce || c->right_is_one || c->no_terms || c->modes > CUTT_MOST_LABELS) return INFINITY;
   for (int i = 0; i < c->modes; ++i)
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K) return INFINITY;
   /* Of more elements there might be more tiles than a launch has blocks. */
-  const int turned = is_turned(c, CUTT_LEFT) + is_turned(c, CUTT_RIGHT);
-  if (c->volume[CUTT_RESULT] >= INT32_MAX || !turned) return INFINITY;
+  const bool turned = is_turned(c, CUTT_LEFT) || is_turned(c, CUTT_RIGHT);
+  if (c->volume[CUTT_RESULT] >= INT32_MAX) return INFINITY;
+  if (!turned && (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT))) return INFINITY;
+  if (!turned && c->type->bytes == 2 && !is_wide(c))
+    return INFINITY; /* one by one they take longer than in other kernels */
   const double elements = (double)c->volume[CUTT_LEFT] + (double)c->volume[CUTT_RIGHT] +
                           (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT];
-  const int size = c->type->bytes == 4 ? 0 : c->type->bytes == 8 ? 1 : 2;
-  const double move = elements * c->type->bytes / (share_of_copy[turned - 1][size] * r->memory);
+  const int size = c->type->bytes == 2 ? 0 : c->type->bytes == 4 ? 1 : c->type->bytes == 8 ? 2 : 3;
+  const double move = elements * c->type->bytes / (share_of_copy * r->memory);
   const double combine = (double)c->volume[CUTT_RESULT] / ((double)r->multiprocessors * sm_elements[size]);
   return launch_seconds + (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT) ? fmax(move, combine) : move);
 }
@@ -67,12 +84,32 @@ cuttResult cutt_device_combine_prepare(const cutt_contraction *c, const cutt_rat
   p->scaled[0] = !c->alpha_is_one;
   p->scaled[2] = !c->beta_is_zero && !c->beta_is_one;
   memcpy(p->scale[0], c->alpha, sizeof c->alpha);
+  cutt_scalar_set(p->type, 1, p->scale[1]);
   memcpy(p->scale[2], c->beta, sizeof c->beta);
   for (int t = 0; t < 2; ++t) p->conjugate[t] = c->conjugate[t];
   for (int i = 0; i < c->modes; ++i) add_mode(c, i, p);
   p->origin[CUTT_THIRD] = p->origin[CUTT_RESULT];
   const cutt_combine_device on = {rates->multiprocessors, rates->sm_shared, rates->block_shared};
   return cutt_device_elementwise_make(p, &on, runtime);
+}
+
+cuttResult cutt_device_combine_permute(struct cuttElementwiseStruct *p, const cutt_backend *backend) {
+  p->backend = backend;
+  for (int t = 0; t < 2; ++t) {
+    p->as_result[t] = true;
+    for (int i = 0; i < p->modes; ++i)
+      p->as_result[t] = p->as_result[t] && p->mode[i].stride[t] == p->mode[i].stride[CUTT_RESULT];
+  }
+  return cutt_device_permuted_prepare(p, p->device->pass);
+}
+
+const char *cutt_device_combine_words(const struct cuttElementwiseStruct *p) {
+  const cutt_device_permuted *pass = p->device->pass;
+  bool turned = false;
+  for (int k = 0; k < p->operands; ++k) turned = turned || p->device->narrow.args.use[k] == CUTT_COMBINE_TURNED;
+  if (pass[1].plan) return "elementwise, L permuted to D, then R combined with it";
+  if (pass[0].plan) return pass[0].moved ? "elementwise, by a permutation of R" : "elementwise, by a permutation of L";
+  return turned ? "elementwise, turned in shared memory" : "elementwise";
 }
 
 void cutt_device_combine_release(struct cuttElementwiseStruct *p) {

@@ -366,6 +366,8 @@ cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan,
   if (!result)
     result = cutt_device_pass_prepare(plan->moved ? plan->moved : &plan->contraction, &plan->rates, shape,
                                       plan->backend->runtime, &plan->device_pass);
+  if (!result && plan->device_pass->combination)
+    result = cutt_device_combine_permute(plan->device_pass->combination, plan->backend);
   if (result) return result;
   plan->parts_offset = plan->workspace_bytes;
   plan->workspace_bytes += plan->device_pass->workspace;

@@ -77,7 +77,8 @@ static void launches(void **unused) {
     assert_int_equal(fixture_calls(FAKE_launch_kernel), cases[i].launches);
     assert_int_equal(fixture_heavy_calls(), 0);
     assert_success(cuttContractionDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
-    assert_non_null(strstr(text, cases[i].launches == 1 ? "one pass      threads along ab 256" : "; sums in "));
+    assert_non_null(
+        strstr(text, cases[i].launches == 1 ? "one pass      elementwise, by a permutation of L\n" : "; sums in "));
     assert_success(cuttContractionDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
     assert_non_null(strstr(text, "\"algorithm\":\"one-pass\""));
     assert_non_null(strstr(text, "\"threads_along\":{"));
