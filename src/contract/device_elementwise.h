@@ -57,7 +57,7 @@ cuttResult cutt_device_permuted_start(const struct cuttElementwiseStruct *plan,
                                       const unsigned char *const at[CUTT_MOST_TENSORS], cudaStream_t stream);
 
 /* The same without a backend. */
-cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, const cutt_combine_device *device,
+cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, const cutt_combine_device *on,
                                         const cutt_runtime *runtime);
 cuttResult cutt_device_elementwise_start(const struct cuttElementwiseStruct *plan, const cutt_runtime *runtime,
                                          void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream);

@@ -180,7 +180,8 @@ static double loaded_again_along(const cutt_canonical *c, const cutt_cpu_tile *t
   const row_lines rows = lines_of_rows(c, t);
   const double set =
       share_lost((double)smaller(rows.runs, most), 2.0 * (double)cutt_cpu_l1_holds(machine, rows.distance));
-  return (double)(c->volume * c->elem_bytes) / LINE * (LINE / LOAD - 1) * set;
+  const int64_t again = LINE / LOAD - 1;
+  return (double)(c->volume * c->elem_bytes) / LINE * (double)again * set;
 }
 
 /* Is each tile of a walk along rows one range of the input, with the next tile, which is prefetched, behind it, and that for so long
@@ -446,8 +447,8 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
   }
   /* Threads that have nothing to do, as there are fewer items than threads or as the last ones are shared by few, save nothing. */
   const int64_t threads = candidate->threads < 1 ? 1 : candidate->threads, items = positions * parts;
-  const bool even = t->kernel == CUTT_CPU_COPY || items < 1;
-  const double at_work = even ? (double)threads : (double)items / (double)((items + threads - 1) / threads);
+  const int64_t most = (items + threads - 1) / threads; /* that one thread has */
+  const double at_work = t->kernel == CUTT_CPU_COPY || items < 1 ? (double)threads : (double)items / (double)most;
   const double share = 1e-9 / at_work;
   cost->first = level * CUTT_CPU_COUNTS;
   cost->count = CUTT_CPU_COUNTS;
