@@ -117,6 +117,23 @@ static bool ends_within_vectors(const cutt_canonical *c, const cutt_cpu_tile *t,
   return t->rows > first && first * c->elem_bytes > vector && first * c->elem_bytes % vector != 0;
 }
 
+/* Do the windows of one vector lie behind those of the vector before, in the same lines or in the next ones, for several vectors? Those of
+ * pixels, whose components lie apart, do. Others are in new places each time. */
+static bool windows_follow(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+  enum { SEVERAL = 4 };
+  const int64_t vector = cutt_cpu_window_vector(machine->vector_bytes) / c->elem_bytes;
+  int64_t have = 1;
+  for (int i = 0; i < c->rank; ++i) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_ROW) continue;
+    const int64_t take = (vector + have - 1) / have;
+    if (t->extent[mode] >= SEVERAL * take) return distance_of(&c->mode[mode]) * take * c->elem_bytes <= LINE;
+    have *= t->extent[mode];
+    if (have >= vector) return false;
+  }
+  return false;
+}
+
 /* The share of what is read again that has left a cache which holds so much: none up to that, all from twice as much on. */
 static double share_lost(double has, double holds) {
   const double lost = has / holds - 1;
@@ -284,9 +301,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
   } else if (t->kernel == CUTT_CPU_WINDOW) {
-    n[CUTT_CPU_COUNT_WINDOWS] = bytes / cutt_cpu_window_vector(machine->vector_bytes) *
-                                cutt_cpu_windows_estimate(c, t, machine->vector_bytes) *
-                                (ends_within_vectors(c, t, machine) ? unlike : 1.0);
+    n[windows_follow(c, t, machine) ? CUTT_CPU_COUNT_WINDOWS_NEAR : CUTT_CPU_COUNT_WINDOWS] =
+        bytes / cutt_cpu_window_vector(machine->vector_bytes) * cutt_cpu_windows_estimate(c, t, machine->vector_bytes) *
+        (ends_within_vectors(c, t, machine) ? unlike : 1.0);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else if (t->turned > 0) { /* a load has `turned` runs, and a vector has four from each of its loads */
     n[CUTT_CPU_COUNT_LOADS] = volume / (double)(t->shared_run * t->turned);
@@ -352,6 +369,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       {level ".reloads_l2", "ns", "a line again from L2, " where},                                                     \
       {level ".reloads", "ns", "a line again from beyond L2, " where},                                                 \
       {level ".windows", "ns", "a window read, " where},                                                               \
+      {level ".windows_near", "ns", "a window read behind that of the vector before, " where},                         \
       {level ".spread", "ns", "a line, for each doubling of input runs beyond 16, " where},                            \
       {level ".pages", "ns", "a line of a tile of more than 64 input runs, " where},                                   \
       {level ".along", "ns", "an output line of a transpose along rows, " where},                                      \
@@ -382,13 +400,13 @@ const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 
 /* An Intel Xeon with AVX-512: from times of candidates of random problems, in caches and in memory. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
-    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
+    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows windows_near
        spread pages along stretches along_ahead stretches_ahead along_near stretches_near along_bytes stretches_bytes ends joined joined_near joins to_l1 to_l2 short_rows
        columns large paged streamed start fork */
     /* clang-format off */
-    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 0.34, 0, 2.5, 3, 1, 25, 0.5, 22, 0.5, 22, 7, 0.02, 1.1, 2.6, 1.5, 0.3, 0, 0, 0, 0, 1, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 1, 0.34, 0, 2.5, 3, 1, 25, 0.5, 22, 0.5, 22, 7, 0.02, 1.1, 2.6, 1.5, 0.3, 0, 0, 0, 0, 1, 30, 3000,
     /* clang-format on */
 };
 
@@ -398,9 +416,9 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * good candidates come out about right. A copy's two walks as measured. */
 static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.1, 0.72, 0.45, 0, 3, 1.2, 0.3, 0.48, 10, 0.25, 0.85, 14.5, 0.53, 0, 1.8, 0.035, 0.06, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.1, 0.95, 0.42, 0, 1.7, 1.35, 0.43, 0.32, 13, 0.26, 1.4, 37, 0.57, 0.05, 1.7, 0.08, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.7, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.3, 9.1, 5.4, 31, 9.6, 1.7, 0.67, 0, 22, 0.4, 0, 49, 0.51, 0.2, 2.4, 0, 0, 4.5, 7.7, 2.4, 12, 4.4, 4.2, 2.5, 1, 2.1, 2.3, 3.1, 2.7, 1.3, 0, 3.4, 2.3, 0.44, 3.6, 2.4, 30, 3000,
+    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 1.1, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.1, 1.1, 0.46, 0, 2.2, 1.1, 0.44, 0.27, 12, 0.23, 1.4, 24, 0.79, 0.045, 1.7, 1.1, 0.071, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.7, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.3, 9.9, 5.1, 35, 10, 1.8, 0.63, 0.11, 6.3, 0.35, 0, 41, 0.52, 0.2, 2.5, 1.2, 0, 0, 4.4, 7.7, 2.4, 11, 4.4, 4.2, 2.3, 1, 0.071, 2.3, 3.1, 2.8, 1.2, 0, 3.5, 2.5, 0.43, 3.6, 2.4, 30, 3000,
     /* clang-format on */
 };
 
@@ -411,9 +429,9 @@ static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * values as they were. */
 static const double zen5_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.3, 0, 0.98, 0.3, 6.4, 0.22, 0.275, 0.273, 16, 0.272, 0.51, 5.5, 0.6, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 1.5, 1.22, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.3, 0, 0.98, 0.3, 6.4, 0.22, 0.275, 0.273, 16, 0.272, 0.51, 5.5, 0.6, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 1.5, 1.22, 1.22, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
     /* clang-format on */
 };
 

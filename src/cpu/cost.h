@@ -22,12 +22,13 @@ enum {
   CUTT_CPU_COUNT_TILES,        /* tiles */
   CUTT_CPU_COUNT_RELOADS_L2, /* lines that a transpose loads again from L2, because L1 does not hold all rows of a tile */
   CUTT_CPU_COUNT_RELOADS,    /* lines loaded again from beyond L2, because L2 does not hold them either */
-  CUTT_CPU_COUNT_WINDOWS,    /* window: windows read */
-  CUTT_CPU_COUNT_SPREAD,     /* lines times log2(input runs of a tile / 16) */
-  CUTT_CPU_COUNT_PAGES,      /* lines of tiles with more input runs than a first-level TLB has entries */
-  CUTT_CPU_COUNT_ALONG,      /* output lines of a transpose along rows */
-  CUTT_CPU_COUNT_STRETCHES,   /* its input runs: each is a new place in the input */
-  CUTT_CPU_COUNT_ALONG_AHEAD, /* the same two where the next rows are prefetched */
+  CUTT_CPU_COUNT_WINDOWS,    /* window: windows read in new places */
+  CUTT_CPU_COUNT_WINDOWS_NEAR, /* ... behind those of the vector before */
+  CUTT_CPU_COUNT_SPREAD,       /* lines times log2(input runs of a tile / 16) */
+  CUTT_CPU_COUNT_PAGES,        /* lines of tiles with more input runs than a first-level TLB has entries */
+  CUTT_CPU_COUNT_ALONG,        /* output lines of a transpose along rows */
+  CUTT_CPU_COUNT_STRETCHES,    /* its input runs: each is a new place in the input */
+  CUTT_CPU_COUNT_ALONG_AHEAD,  /* the same two where the next rows are prefetched */
   CUTT_CPU_COUNT_STRETCHES_AHEAD,
   CUTT_CPU_COUNT_ALONG_NEAR, /* ... where the next lines of the same rows are */
   CUTT_CPU_COUNT_STRETCHES_NEAR,
