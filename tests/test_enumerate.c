@@ -511,7 +511,8 @@ static void runs_that_follow(void **unused) {
   }
 }
 
-/* A copy goes through the caches up to twice the length from which a permutation is stored past them, but for long ones. */
+/* A copy, and what is permuted in short stretches, goes through the caches up to twice the length from which another permutation is stored
+ * past them, but for long ones. */
 static void copies_through_the_caches(void **unused) {
   (void)unused;
   enum { KB = 1024 };
@@ -519,7 +520,7 @@ static void copies_through_the_caches(void **unused) {
     int64_t stream, length, past;
   } cases[] = {{4096, 4097, 0},   {4096, 8192, 0},   {4096, 8193, 1},  {12288, 16384, 0},
                {12288, 16385, 1}, {32768, 32768, 0}, {32768, 32769, 1}};
-  static const int same[1] = {0}, perm[2] = {1, 0};
+  static const int same[1] = {0}, perm[2] = {1, 0}, turned[3] = {1, 0, 2};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cutt_cpu_machine machine = zen4();
     const int64_t extents[2] = {cases[i].length, KB};
@@ -531,6 +532,9 @@ static void copies_through_the_caches(void **unused) {
     assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].past);
     choose(&machine, CUTT_BYTES_1, 2, extents, perm, 1, &canonical, &first);
     assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].length > cases[i].stream);
+    const int64_t pixels[3] = {4, KB / 4, cases[i].length}; /* each turned in its place */
+    choose(&machine, CUTT_BYTES_1, 3, pixels, turned, 1, &canonical, &first);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].past);
   }
 }
 

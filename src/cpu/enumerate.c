@@ -416,11 +416,21 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   return count;
 }
 
-/* Is an output so long that it is stored past the caches? A copy, which goes through them without a wait, twice as long, within bounds. */
+/* Are both sides gone through from one end to the other, in stretches that L1 holds, as a copy does? */
+static bool goes_along(const cutt_canonical *c) {
+  enum { STRETCH = 16 * 1024 };
+  if (c->rank <= 1) return true;
+  const cutt_mode *last = &c->mode[c->rank - 1];
+  const int64_t stride = last->in_stride < 0 ? -last->in_stride : last->in_stride;
+  return c->out_order[c->rank - 1] == c->rank - 1 && stride > 0 && stride <= STRETCH / c->elem_bytes;
+}
+
+/* Is an output so long that it is stored past the caches? What is copied, or nearly so, goes through them without a wait, twice as long,
+ * within bounds. */
 static bool beyond_caches(const cutt_canonical *c, const cutt_cpu_machine *machine) {
   enum { LONG_COPY = 16 * 1024 * 1024 };
   const int64_t most = machine->stream_bytes, copied = larger(most, smaller(2 * most, LONG_COPY));
-  return cutt_canonical_whole(c) > (c->rank <= 1 ? copied : most);
+  return cutt_canonical_whole(c) > (goes_along(c) ? copied : most);
 }
 
 int cutt_cpu_threads_for(int64_t bytes, int most) {
