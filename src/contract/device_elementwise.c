@@ -81,9 +81,12 @@ static void make_walk(const cutt_combine_layout *l, const int *order, int count,
 
 /* ------------------------------------------------------------------------------------------------- shared memory */
 
+/* Accesses that shared memory hands out at once. */
+static uint32_t at_once(int64_t access) { return (uint32_t)(CUTT_COMBINE_LINE / larger(access, (int64_t)4)); }
+
 /* Wavefronts of a walk's first positions in what is turned, whose steps are these, by accesses of `access` bytes. */
 static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, int64_t bytes, int64_t access) {
-  const uint32_t together = access <= 4 ? 32 : access == 8 ? 16 : 8;
+  const uint32_t together = at_once(access);
   int64_t all = 0;
   for (uint32_t begin = 0; begin < walk->x && begin < ENOUGH_LANES; begin += together) {
     uint32_t word[32];
@@ -127,10 +130,11 @@ static int64_t place(cutt_combine_layout *l, int k, int64_t room) {
   int64_t pad[CUTT_COMBINE_TILE_MODES] = {0}, least = INT64_MAX, ideal = 0;
   for (int w = 0; w < 2; ++w) {
     const cutt_combine_walk *walk = &args->walk[w ? 1 + k : 0];
-    const int64_t access = w ? width : bytes, together = access <= 4 ? 32 : access == 8 ? 16 : 8;
+    const int64_t together = at_once(w ? width : bytes);
     ideal += (smaller((int64_t)walk->x, (int64_t)ENOUGH_LANES) + together - 1) / together * walk->rows;
   }
-  if (set_steps(l, k, pad) * bytes > room) return set_steps(l, k, pad);
+  const int64_t without = set_steps(l, k, pad);
+  if (without * bytes > room) return without;
   for (int m = 0; m < l->own_count[k] && least > ideal; ++m) {
     int64_t best = 0;
     for (int64_t tried = 0; tried <= MOST_PAD && least > ideal; ++tried) {
