@@ -483,12 +483,18 @@ static cutt_cpu_machine zen4(void) {
   return machine;
 }
 
+/* The canonical problem, and the first of its candidates. */
+static void choose_for(const cutt_cpu_machine *machine, const test_problem *p, int threads, cutt_canonical *canonical,
+                       cutt_candidate *first) {
+  const cuttProblem_t view = test_problem_view(p);
+  assert_success(cutt_canonicalize(&view, canonical));
+  assert_int_equal(cutt_cpu_enumerate(&machine->base, CUTT_MODEL_IS_OWN, canonical, threads, first, 1), 1);
+}
+
 static void choose(const cutt_cpu_machine *machine, cuttType_t type, int rank, const int64_t *extents, const int *perm,
                    int threads, cutt_canonical *canonical, cutt_candidate *first) {
   const test_problem p = test_packed(type, rank, extents, perm);
-  const cuttProblem_t view = test_problem_view(&p);
-  assert_success(cutt_canonicalize(&view, canonical));
-  assert_int_equal(cutt_cpu_enumerate(&machine->base, CUTT_MODEL_IS_OWN, canonical, threads, first, 1), 1);
+  choose_for(machine, &p, threads, canonical, first);
 }
 
 /* Runs of some KB that are copied past the caches are read several at a time where they follow one another in the input. */
@@ -576,12 +582,9 @@ static void what_shares_a_cache(void **unused) {
   };
   const cutt_cpu_machine machine = zen5();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const test_problem p = test_packed(cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm);
-    const cuttProblem_t view = test_problem_view(&p);
     cutt_canonical canonical;
-    assert_success(cutt_canonicalize(&view, &canonical));
     cutt_candidate first;
-    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    choose(&machine, cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm, 1, &canonical, &first);
     assert_int_equal(first.param[CUTT_CPU_PARAM_WALK], CUTT_CPU_ALONG);
     if (!cases[i].ahead) continue;
     assert_int_equal(first.param[CUTT_CPU_PARAM_PREFETCH], CUTT_CPU_TO_L2);
@@ -631,14 +634,11 @@ static void runs_of_a_tile(void **unused) {
                {CUTT_F64, 6, {0, 5, 4, 2, 1, 3}, {8, 19, 18, 11, 17, 15}}};
   const cutt_cpu_machine machine = zen5();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const test_problem p = test_packed(cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm);
-    const cuttProblem_t view = test_problem_view(&p);
     cutt_canonical canonical;
-    assert_success(cutt_canonicalize(&view, &canonical));
     cutt_candidate first;
     cutt_cpu_tile tile;
     const char *why;
-    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    choose(&machine, cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm, 1, &canonical, &first);
     assert_true(cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why));
     assert_true(tile.joins);
     assert_true(tile.run * canonical.elem_bytes >= 1024);
@@ -658,13 +658,11 @@ static void what_is_added_to(void **unused) {
     test_problem p = test_packed(cases[i].type, 3, cases[i].extents, perm);
     p.has_beta = true;
     p.beta = p.type == CUTT_F32 ? (test_scalar){.f32 = {1}} : (test_scalar){.f64 = {1}};
-    const cuttProblem_t view = test_problem_view(&p);
     cutt_canonical canonical;
-    assert_success(cutt_canonicalize(&view, &canonical));
     cutt_candidate first;
     cutt_cpu_tile tile;
     const char *why;
-    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    choose_for(&machine, &p, 1, &canonical, &first);
     assert_true(cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why));
     assert_int_equal(tile.segments, 1);
   }

@@ -20,12 +20,10 @@ static int64_t alignment_of(int64_t bytes) {
   return low == 0 || low > LINE ? LINE : low;
 }
 
-static int64_t distance_of(const cutt_mode *mode) { return mode->in_stride < 0 ? -mode->in_stride : mode->in_stride; }
-
 /* Is the gap between what `span` elements take and the mode's next position shorter than a line? To memory that is one
  * run. */
 static bool goes_on(const cutt_canonical *c, const cutt_mode *mode, int64_t span) {
-  return (distance_of(mode) - span) * c->elem_bytes < LINE;
+  return (cutt_cpu_distance(mode) - span) * c->elem_bytes < LINE;
 }
 
 /* Bytes that are read before a mode of the sequence comes to its next position; 0: the mode is in no sequence. */
@@ -51,8 +49,8 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, double
     if (leading && (extent > 1 || in_sequence) && goes_on(c, &c->mode[i], span)) {
       const int64_t positions = in_sequence ? c->mode[i].extent : extent;
       elements *= positions;
-      span += distance_of(&c->mode[i]) * (positions - 1);
-      if (positions < c->mode[i].extent) strides |= distance_of(&c->mode[i]) * positions;
+      span += cutt_cpu_distance(&c->mode[i]) * (positions - 1);
+      if (positions < c->mode[i].extent) strides |= cutt_cpu_distance(&c->mode[i]) * positions;
       leading = extent == c->mode[i].extent || (i != t->split_k && in_sequence);
     } else {
       leading = false;
@@ -79,7 +77,7 @@ static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) 
     const bool row = t->role[i] == CUTT_CPU_ROW || t->role[i] == CUTT_CPU_INNER;
     const int64_t stride = c->mode[i].in_stride;
     if (goes_on(c, &c->mode[i], span)) {
-      span += distance_of(&c->mode[i]) * (t->extent[i] - 1);
+      span += cutt_cpu_distance(&c->mode[i]) * (t->extent[i] - 1);
       if (row && span * c->elem_bytes > LINE) run_lines = span * c->elem_bytes / LINE;
     } else if (row) {
       r.runs *= t->extent[i];
@@ -97,10 +95,11 @@ static double log2_of(int64_t n) { /* linear between powers of two, which is clo
   return (double)log + (double)(n - power) / (double)power;
 }
 
-int cutt_cpu_along_count(const cutt_canonical *c, const cutt_cpu_tile *t, int prefetch) {
-  if (prefetch == CUTT_CPU_TO_NONE) return CUTT_CPU_COUNT_ALONG;
-  if (prefetch == CUTT_CPU_TO_L1) return CUTT_CPU_COUNT_ALONG_NEAR;
-  return cutt_cpu_ahead_in_l2(c, t) ? CUTT_CPU_COUNT_ALONG_BYTES : CUTT_CPU_COUNT_ALONG_AHEAD;
+cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *c, const cutt_cpu_tile *t, int prefetch) {
+  const bool bytes = cutt_cpu_ahead_in_l2(c, t);
+  if (prefetch == CUTT_CPU_TO_NONE) return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG, 1};
+  if (prefetch == CUTT_CPU_TO_L1) return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG_NEAR, bytes ? 2 : 1};
+  return (cutt_cpu_along_term){bytes ? CUTT_CPU_COUNT_ALONG_BYTES : CUTT_CPU_COUNT_ALONG_AHEAD, 1};
 }
 
 double cutt_cpu_stretches(const cutt_canonical *c, const cutt_cpu_tile *t) {
@@ -127,7 +126,7 @@ static bool windows_follow(const cutt_canonical *c, const cutt_cpu_tile *t, cons
     const int mode = c->out_order[i];
     if (t->role[mode] != CUTT_CPU_ROW) continue;
     const int64_t take = (vector + have - 1) / have;
-    if (t->extent[mode] >= SEVERAL * take) return distance_of(&c->mode[mode]) * take * c->elem_bytes <= LINE;
+    if (t->extent[mode] >= SEVERAL * take) return cutt_cpu_distance(&c->mode[mode]) * take * c->elem_bytes <= LINE;
     have *= t->extent[mode];
     if (have >= vector) return false;
   }
@@ -140,11 +139,18 @@ static double share_lost(double has, double holds) {
   return lost < 0 ? 0 : lost < 1 ? lost : 1;
 }
 
-/* Lines of a tile that are loaded again where positions of its modes share them and come after others: L1 has lost a line by then if too many
- * are in between, or too few sets for them. Rows and inner modes come in the output's order, and, but for transposes, whose columns are
+/* The share of so many lines, of so many runs at a distance of bytes, that L1 has lost when they are wanted again: there are too many, or too
+ * few sets for the runs. */
+static double lost_by_l1(const cutt_cpu_machine *machine, double lines, double runs, int64_t distance) {
+  const double all = share_lost(lines, (double)cutt_cpu_l1_holds(machine, LINE));
+  const double set = share_lost(runs, 2.0 * (double)cutt_cpu_l1_holds(machine, distance));
+  return all > set ? all : set;
+}
+
+/* Lines of a tile that are loaded again where positions of its modes share them and come after others: those in between may be more than L1
+ * keeps. Rows and inner modes come in the output's order, and, but for transposes, whose columns are
  * counted by themselves, segments after them. */
 static double lines_lost(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
-  const double holds = (double)cutt_cpu_l1_holds(machine, LINE);
   double loaded = 1, once = 1;
   int64_t distances = 0;
   for (int i = 0; i < 2 * c->rank; ++i) {
@@ -155,18 +161,17 @@ static double lines_lost(const cutt_canonical *c, const cutt_cpu_tile *t, const 
       continue;
     if (c->mode[mode].in_stride == 0) continue; /* the same line again and again */
     const double extent = (double)t->extent[mode];
-    const int64_t distance = distance_of(&c->mode[mode]) * c->elem_bytes;
+    const int64_t distance = cutt_cpu_distance(&c->mode[mode]) * c->elem_bytes;
+    double kept = extent; /* lines that its positions are in */
     if (distance >= LINE) {
-      loaded *= extent;
-      once *= extent;
       distances |= distance;
-      continue;
+    } else {
+      const double lines = (extent * (double)distance + LINE - 1) / LINE;
+      kept = lines < 1 ? 1 : lines < extent ? lines : extent;
     }
-    const double lines = (extent * (double)distance + LINE - 1) / LINE, kept = lines < 1 ? 1 : lines;
-    const double set = share_lost(loaded, 2.0 * (double)cutt_cpu_l1_holds(machine, distances & -distances));
-    const double all = share_lost(loaded, holds), lost = loaded <= 1 ? 0 : all > set ? all : set;
-    loaded *= extent > kept ? kept + lost * (extent - kept) : extent;
-    once *= extent > kept ? kept : extent;
+    const bool again = kept < extent && loaded > 1;
+    loaded *= again ? kept + lost_by_l1(machine, loaded, loaded, distances & -distances) * (extent - kept) : kept;
+    once *= kept;
   }
   return loaded - once;
 }
@@ -182,9 +187,9 @@ static double loaded_again(const cutt_canonical *c, const cutt_cpu_tile *t, cons
   const double lines = (double)cutt_cpu_lines_of_columns(machine, c, t).lines * part;
   const double own = (double)(strip * t->cols * c->elem_bytes) / LINE;
   const double again = (double)steps * lines - (lines > own ? lines : own);
-  const double all = share_lost(lines, (double)cutt_cpu_l1_holds(machine, LINE));
-  const double set = share_lost((double)rows->runs * part, 2.0 * (double)cutt_cpu_l1_holds(machine, rows->distance));
-  const double later = again <= 0 ? 0 : again * (all > set ? all : set) / (double)(strip * t->cols);
+  const double later = again <= 0 ? 0
+                                  : again * lost_by_l1(machine, lines, (double)rows->runs * part, rows->distance) /
+                                        (double)(strip * t->cols);
   const double shared = lines_lost(c, t, machine) * (double)(strip < t->rows ? 1 : steps);
   return (double)c->volume * (later + shared / (double)(t->rows * t->inners * t->cols));
 }
@@ -264,11 +269,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       n[CUTT_CPU_COUNT_LARGE] = more > 0 ? bytes / LINE * (more < 2 ? more : 2) : 0;
     }
     n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine);
-    const int lines = cutt_cpu_along_count(c, t, t->prefetch);
-    /* L1 has no room for so many rows of bytes. */
-    const double twice = t->prefetch == CUTT_CPU_TO_L1 && cutt_cpu_ahead_in_l2(c, t) ? 2 : 1;
-    n[lines] = twice * bytes / LINE;
-    n[lines + 1] = twice * cutt_cpu_stretches(c, t);
+    const cutt_cpu_along_term term = cutt_cpu_along_term_of(c, t, t->prefetch);
+    n[term.lines] = term.times * bytes / LINE;
+    n[term.lines + 1] = term.times * cutt_cpu_stretches(c, t);
     n[CUTT_CPU_COUNT_RUNS] = 0;
     /* So much of each row is read at a time that little of the next ones is under way when the row ends. */
     const double lacks = 1.0 - (double)(t->cols * c->elem_bytes) / LONG_ROW;

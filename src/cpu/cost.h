@@ -59,8 +59,13 @@ const double *cutt_cpu_values_of(cutt_cpu_core core);   /* built in for a core *
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]);
 
-/* What the lines of a transpose along rows are counted as, with that prefetch; its input runs are the next count. */
-int cutt_cpu_along_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
+/* What the lines of a transpose along rows are counted as, with that prefetch, and how many times, as its input runs are by the next count:
+ * twice where rows of bytes are asked for into L1, which has no room for so many. */
+typedef struct cutt_cpu_along_term {
+  int lines;
+  double times;
+} cutt_cpu_along_term;
+cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
 
 /* Input runs that a transpose along rows is counted as; whichever of its rows or lines it prefetches, but not the next tile's. */
 double cutt_cpu_stretches(const cutt_canonical *canonical, const cutt_cpu_tile *tile);

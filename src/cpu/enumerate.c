@@ -202,8 +202,9 @@ static bool ahead_stays(const search *s, int64_t cols) {
  * has 64 of them. */
 static bool worth_following(const search *s, int64_t cols) {
   enum { STREAMS = 32, PAGE = 4096 };
-  const int64_t w = s->c->elem_bytes, stride = s->c->mode[s->c->out_order[0]].in_stride * w, rows = CUTT_CPU_LINE / w;
-  return rows <= STREAMS || cols * w >= PAGE || (stride < 0 ? -stride : stride) <= PAGE * STREAMS / rows;
+  const int64_t w = s->c->elem_bytes, rows = CUTT_CPU_LINE / w;
+  return rows <= STREAMS || cols * w >= PAGE ||
+         cutt_cpu_distance(&s->c->mode[s->c->out_order[0]]) * w <= PAGE * STREAMS / rows;
 }
 static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_bytes) {
   enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_ROW = 16 };
@@ -295,8 +296,8 @@ static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   double least = 0;
   int best = -1;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    const double *own = value + cutt_cpu_along_count(s->c, t, to);
-    const double time = (own[0] * lines + own[1] * stretches) * (far && to == CUTT_CPU_TO_L1 ? 2 : 1);
+    const cutt_cpu_along_term term = cutt_cpu_along_term_of(s->c, t, to);
+    const double *own = value + term.lines, time = term.times * (own[0] * lines + own[1] * stretches);
     if (to == CUTT_CPU_TO_L2 && !far && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
     if (to == CUTT_CPU_TO_NONE && !worth_following(s, t->cols)) continue;
     if (best >= 0 && time >= least) continue;
@@ -420,9 +421,8 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
 static bool goes_along(const cutt_canonical *c) {
   enum { STRETCH = 16 * 1024 };
   if (c->rank <= 1) return true;
-  const cutt_mode *last = &c->mode[c->rank - 1];
-  const int64_t stride = last->in_stride < 0 ? -last->in_stride : last->in_stride;
-  return c->out_order[c->rank - 1] == c->rank - 1 && stride > 0 && stride <= STRETCH / c->elem_bytes;
+  const int64_t distance = cutt_cpu_distance(&c->mode[c->rank - 1]);
+  return c->out_order[c->rank - 1] == c->rank - 1 && distance > 0 && distance <= STRETCH / c->elem_bytes;
 }
 
 /* Is an output so long that it is stored past the caches? What is copied, or nearly so, goes through them without a wait, twice as long,

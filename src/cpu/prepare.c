@@ -51,7 +51,7 @@ static int64_t plan_ahead(const cutt_canonical *c, const cutt_cpu_tile *t, int *
       leading = false;
       continue;
     }
-    const int64_t stride = c->mode[i].in_stride, distance = stride < 0 ? -stride : stride;
+    const int64_t stride = c->mode[i].in_stride, distance = cutt_cpu_distance(&c->mode[i]);
     if (stride == 0) continue; /* the same run again */
     if (leading && (distance - dense) * c->elem_bytes < CUTT_CPU_LINE) {
       dense += distance * (t->extent[i] - 1);

@@ -76,7 +76,7 @@ static int first_apart(const cutt_canonical *c) {
   enum { SMALLEST_PAGE = 4096 };
   int64_t span = 1;
   for (int i = 0; i < c->rank; ++i) {
-    const int64_t stride = c->mode[i].in_stride < 0 ? -c->mode[i].in_stride : c->mode[i].in_stride;
+    const int64_t stride = cutt_cpu_distance(&c->mode[i]);
     if ((stride - span) * c->elem_bytes >= SMALLEST_PAGE) return i;
     span += (c->mode[i].extent - 1) * stride;
   }
@@ -339,7 +339,7 @@ static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t,
   for (int i = 0; i < c->rank && *lines < most; ++i) {
     const int mode = c->out_order[i];
     if (t->role[mode] != CUTT_CPU_ROW || c->mode[mode].in_stride == 0) continue;
-    const int64_t stride = c->mode[mode].in_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
+    const int64_t distance = cutt_cpu_distance(&c->mode[mode]) * c->elem_bytes;
     *lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[mode] * distance / CUTT_CPU_LINE : t->extent[mode];
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }

@@ -129,6 +129,11 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
 
+/* Elements from a position of a mode to the next one in the input, in either direction. */
+static inline int64_t cutt_cpu_distance(const cutt_mode *mode) {
+  return mode->in_stride < 0 ? -mode->in_stride : mode->in_stride;
+}
+
 /* The output runs of a tile, and its elements. */
 static inline int64_t cutt_cpu_runs(const cutt_cpu_tile *tile) {
   return tile->segments * (tile->cols_inside ? tile->apart : tile->cols);

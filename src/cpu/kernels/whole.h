@@ -2,8 +2,8 @@
  * it is one load. After the rounds of interleaving within lanes, as in kernels.c, a lane is a part of a column, and two rounds
  * of shuffles bring the four parts of each together.
  *
- * The other kernels assemble a register from four loads of 16 bytes, which saves these two rounds. Where registers of 64 bytes are
- * shuffled two at a time, and what is read is in a cache, the loads are what takes the time. Not for what comes from memory: there
+ * The other kernels assemble a register from four loads of 16 bytes, which saves these two rounds. Where shuffles of
+ * registers of 64 bytes take less than these loads, and what is read is in a cache, whole lines are faster. Not for what comes from memory: there
  * loads of as many lines at once wait for each other. A header of kernels.c, for AVX-512.
  *
  * w is a constant in all functions. */
