@@ -181,7 +181,7 @@ static double lines_lost(const cutt_canonical *c, const cutt_cpu_tile *t, const 
  * all columns shares with another row. */
 static double loaded_again(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                            const row_lines *rows) {
-  const int64_t strip = t->shifts ? t->rows : smaller(t->strip, t->rows), columns = LOAD / c->elem_bytes;
+  const int64_t strip = t->shifts || t->follows ? t->rows : smaller(t->strip, t->rows), columns = LOAD / c->elem_bytes;
   const int64_t steps = (t->cols + columns - 1) / columns;
   const double part = (double)strip / (double)t->rows;
   const double lines = (double)cutt_cpu_lines_of_columns(machine, c, t).lines * part;
@@ -330,10 +330,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
    * whose distance is a multiple of a large power of two share few of a cache's sets. */
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
-  const int64_t at_once = t->turned > 0                      ? t->turned * t->shared_run * c->elem_bytes
-                          : t->kernel != CUTT_CPU_TRANSPOSE  ? t->shared_run * c->elem_bytes
-                          : t->shifts || t->strip >= t->rows ? LOAD
-                                                             : step * c->elem_bytes;
+  const int64_t at_once = t->turned > 0                                    ? t->turned * t->shared_run * c->elem_bytes
+                          : t->kernel != CUTT_CPU_TRANSPOSE                ? t->shared_run * c->elem_bytes
+                          : t->shifts || t->follows || t->strip >= t->rows ? LOAD
+                                                                           : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
   const bool read_once = t->rows_collide && t->reads_lines;
   if (t->kernel != CUTT_CPU_TRANSPOSE) {
@@ -355,7 +355,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   if (c->scale.reads_out && !t->scales) n[CUTT_CPU_COUNT_PARTS] += volume / (double)t->run;
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
-  if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
+  /* Lines in which columns meet are kept until both are known: about a quarter of what a stage takes. */
+  n[CUTT_CPU_COUNT_STAGED] = !direct ? bytes / LINE : t->follows ? 0.25 * bytes / LINE : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------ parameters */

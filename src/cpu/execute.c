@@ -436,8 +436,8 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
  * a row may not be read; the plain transpose through the caches looks at that itself. */
 static bool may_be_direct(const job *j, const tile_at *t, const char *in, int64_t cols) {
   const cutt_cpu_plan *p = j->p;
-  if (!j->direct || t->rows < p->block_rows) return false; /* fewer rows leave garbage behind each column */
-  if (p->non_temporal && !p->shift) return false;          /* a walk along rows, which has no steps */
+  if (!j->direct || t->rows < p->block_rows) return false;      /* fewer rows leave garbage behind each column */
+  if (p->non_temporal && !p->shift && !p->follow) return false; /* a walk along rows, which has no steps */
   if (!p->non_temporal && !p->scaled) return true;
   for (int64_t i = 0; i < t->inners; ++i) {
     if (!may_overrun_columns(j, t, in + p->inner_in[i], cols)) return false;
@@ -461,6 +461,12 @@ static void transpose_direct(const job *j, const tile_at *t, char *out, const in
     }
     return;
   }
+  if (p->follow) {
+    for (int64_t i = 0; i < t->inners; ++i)
+      p->follow(out + p->inner_pos[i], *carry, in + p->inner_in[i], p->row, t->rows, cols, t->first && i == 0,
+                t->last && i + 1 == t->inners, ahead);
+    return;
+  }
   char *dst[CUTT_CPU_MAX_STEP];
   for (int64_t c = 0; c < cols; ++c) dst[c] = out + col_out[c];
   p->shift(dst, carry, in, p->row, t->rows, cols, t->first, t->last, ahead);
@@ -472,7 +478,7 @@ static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t
   const char *in = t->in + p->segment_in[segment];
   char *out = t->out + p->segment_out[segment];
   if (may_be_direct(j, t, in, t->cols)) {
-    transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
+    transpose_direct(j, t, out, p->col_out, s->carry + (p->non_temporal ? segment : 0), in, t->cols, ahead);
     return;
   }
   char *carry = s->carry[p->non_temporal ? segment : 0];

@@ -312,6 +312,19 @@ static void find_segments(cutt_cpu_tile *t, int64_t w) {
                    t->run * w <= (t->rows == 1 ? LONG_RUN : CUTT_CPU_LINE);
 }
 
+/* Does each column begin in the output where the one before it ends, and what comes after the last one likewise? */
+static bool columns_follow(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  int64_t next = t->rows * t->run_stride;
+  for (int i = 0; i < c->rank; ++i) {
+    if (t->role[i] != CUTT_CPU_COLUMN) continue;
+    if (c->mode[i].out_stride != next) return false;
+    next *= t->extent[i];
+  }
+  for (int i = 0; i < c->rank; ++i)
+    if (t->role[i] == CUTT_CPU_INNER && t->extent[i] > 1 && c->mode[i].out_stride < next) return false;
+  return true;
+}
+
 /* Is the output written by the kernel itself, or from the staging buffer? */
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
@@ -322,13 +335,16 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   const bool garbage = t->rows < t->block_rows;
   t->shifts = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->cols_inside && t->inners == 1 &&
               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
+  t->follows = c->elem_bytes >= 4 && t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && t->cols_inside &&
+               t->apart == 1 && !c->scale.active && columns_follow(c, t) &&
+               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
   t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
              larger(t->shared_run, t->repeats) * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
-              (!t->non_temporal || t->shifts || t->along || t->joins);
+              (!t->non_temporal || t->shifts || t->follows || t->along || t->joins);
 }
 
 /* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as

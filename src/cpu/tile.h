@@ -71,6 +71,7 @@ typedef struct cutt_cpu_tile {
   bool rows_apart;   /* between the rows of a tile there may be such pages */
   bool non_temporal; /* stores go past the caches */
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
+  bool follows;      /* columns are an output run one after the other, which a kernel needs no stage for, likewise */
   bool along;        /* ... and goes along the rows */
   bool rows_collide; /* of a transpose: L1 has too few sets for a line of each row that a pass reads */
   bool reads_lines;  /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */

@@ -100,6 +100,14 @@ typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *
 typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
                                int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
 
+/* The same for columns of which each begins in the output where the one before it ends, so that the line in which they meet is written
+ * whole, too.
+ *   dst     where the first column's first element goes
+ *   carry   of the run that they are, as above
+ *   first, last   likewise: the bytes before the run belong to others, and nothing follows it */
+typedef void cutt_cpu_follow_fn(char *dst, char *carry, const char *src, const int64_t *row, int64_t nrows,
+                                int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
+
 /* The same for a whole tile, whose columns are all under way at once: block by block of 64 / w rows, each from the first
  * column to the last. Takes nrows >= 64 / w.
  *   ahead   with `rows` the next tile's rows: the block that comes next is prefetched, in this tile or in that; else what
@@ -205,6 +213,7 @@ static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector
 typedef struct cutt_cpu_byte_kernels {
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_VECTORS];
   cutt_cpu_shift_fn *shift, *lines;
+  cutt_cpu_follow_fn *follow;
   cutt_cpu_along_fn *along;
   cutt_cpu_window_fn *window;
 
@@ -227,6 +236,8 @@ typedef struct cutt_cpu_kernels {
   /* The same through the caches, by stores of whole lines but for a column's first and last ones. What `first` and `last` say
    * of other tiles is of other rows of the same columns. */
   cutt_cpu_shift_fn *lines[CUTT_CPU_WIDTHS];
+
+  cutt_cpu_follow_fn *follow[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is no shift */
 
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
   /* The same by loads of whole lines of each row; NULL but for elements of 4, 8 and 16 bytes and registers of 64. */

@@ -79,25 +79,25 @@ CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, in
   return r;
 }
 
+/* A column's last whole line: its first `lead` bytes are the end of before, the others are in now, of which the last `over` are new. */
+CUTT_INLINE __m512i last_line(int w, int64_t lead, int64_t over, cutt_v64_8 before, cutt_v64_8 now) {
+  const int width = cutt_permute_width(w);
+  const __m512i in_before = cutt_indices_from(width, (64 - lead) / width);
+  const __m512i in_now = cutt_indices_from(width, (128 - over - lead) / width);
+  return cutt_permute(width, (__m512i)before, join(w, lead, in_before, in_now), (__m512i)now);
+}
+
 /* What is left of the columns from row r on, less than a block: a whole line if there are bytes for one, the last 64
  * bytes into carry, and the end of a run, in part of a line. */
 CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, int from, int to,
                                   const cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row,
                                   int64_t r, int64_t nrows, bool last, char (*carry)[CUTT_CPU_LINE]) {
-  const int width = cutt_permute_width(w);
   const int64_t over = (nrows - r) * w;
   shift_block(w, now, src, row + nrows - 64 / w); /* overlaps the block before: `over` bytes of each column are new */
   _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) {
     if (i < from || i >= to) continue;
     const int64_t lead = column[i].lead;
-    if (lead + over >=
-        64) { /* one more whole line: its first `lead` bytes are the end of before, the others are in now */
-      const __m512i in_before = cutt_indices_from(width, (64 - lead) / width);
-      const __m512i in_now = cutt_indices_from(width, (128 - over - lead) / width);
-      const __m512i index = join(w, lead, in_before, in_now);
-      const __m512i line = cutt_permute(width, (__m512i)before[i], index, (__m512i)now[i]);
-      put_line(past, column[i].line + r * w, line);
-    }
+    if (lead + over >= 64) put_line(past, column[i].line + r * w, last_line(w, lead, over, before[i], now[i]));
     memcpy(carry[i], &now[i], 64);
     if (!last) continue;
     if (past) {
@@ -150,6 +150,66 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
   }
 }
 
+/* See cutt_cpu_follow_fn. The line in which a column begins has the end of the one before it, which is known when as many columns as
+ * are done at once have ended. */
+CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const int64_t *row, int64_t nrows,
+                        int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w, width = cutt_permute_width(w), rows = 64 / w;
+  cutt_v64_8 end; /* the last 64 bytes of the column before */
+  memcpy(&end, carry, 64);
+  for (int64_t c = 0; c < ncols; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, ncols);
+    const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
+    const char *block = src + c0 * w;
+    shift_column column[16];
+    __m512i index[16];
+    cutt_v64_8 before[16], now[16], head[16];
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      char *at = dst + (c0 + i) * nrows * w;
+      column[i].lead = (int64_t)((uintptr_t)at & 63);
+      column[i].line = at - column[i].lead;
+      index[i] = cutt_indices_from(width, (64 - column[i].lead) / width);
+    }
+    shift_block(w, now, block, row);
+    cutt_cpu_prefetch(ahead, columns);
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      before[i] = head[i] = now[i];
+      if (i != from) continue;
+      if (c == 0 && first) {
+        memcpy(carry, &now[i], 64);
+        begin_column(dst, carry);
+      } else {
+        put_line(true, column[i].line, cutt_permute(width, (__m512i)end, index[i], (__m512i)now[i]));
+      }
+    }
+    int64_t r = rows;
+    if (to - from == columns) { /* with constants, so that the loop has no branch */
+      r = write_lines(true, w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
+    } else {
+      r = write_lines(true, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
+    }
+    if (r < nrows) { /* overlaps the block before: `over` bytes of each column are new */
+      const int64_t over = (nrows - r) * w;
+      shift_block(w, now, block, row + nrows - rows);
+      cutt_cpu_prefetch(ahead, columns);
+      _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+        if (i >= from && i < to && column[i].lead + over >= 64)
+          put_line(true, column[i].line + r * w, last_line(w, column[i].lead, over, before[i], now[i]));
+        before[i] = now[i];
+      }
+    }
+    _Pragma("GCC unroll 16") for (int i = 1; i < columns; ++i) {
+      if (i <= from || i >= to) continue;
+      put_line(true, column[i].line, cutt_permute(width, (__m512i)before[i - 1], index[i], (__m512i)head[i]));
+    }
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) { /* by constants, so that these arrays are registers */
+      if (i + 1 == to) end = before[i];
+    }
+  }
+  memcpy(carry, &end, 64);
+  if (last) finish_column(dst, carry, nrows * ncols * w);
+}
+
 #define CUTT_DEFINE_SHIFT(W)                                                                                           \
   static void shift_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
@@ -158,6 +218,10 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
   static void lines_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
     shift(false, W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                           \
+  }                                                                                                                    \
+  static void follow_##W(char *dst, char *carry, const char *src, const int64_t *row, int64_t nrows, int64_t ncols,    \
+                         bool first, bool last, cutt_cpu_ahead *ahead) {                                               \
+    follow(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                 \
   }
 #if defined(__AVX512VBMI__)
 CUTT_DEFINE_SHIFT(1)
