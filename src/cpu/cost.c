@@ -61,7 +61,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, double
   return elements;
 }
 
-enum { L2_WAYS = 16, TLB_ENTRIES = 64, LOAD = 16, LONG_ROW = 4 * LINE };
+enum { TLB_ENTRIES = 64, LOAD = 16, LONG_ROW = 4 * LINE };
 
 typedef struct row_lines {
   int64_t runs;     /* contiguous runs that a tile's rows consist of */
@@ -341,8 +341,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   } else if (!read_once) {
     n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again(c, t, machine, &rows);
   }
-  if (at_once < LINE && (rows.runs > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance) ||
-                         rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, LINE)))
+  if (at_once < LINE && (rows.runs > cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, rows.distance) ||
+                         rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, LINE)))
     n[CUTT_CPU_COUNT_RELOADS] = bytes / (double)at_once - bytes / LINE;
   /* What is staged, what it comes from and what is prefetched meanwhile are in L1 together, or leave it. */
   const int64_t staged =

@@ -581,7 +581,8 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       const int64_t left = t->cols - c0, cols = smaller(left, p->step);
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
-        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, 0, 0, 0};
+        cutt_cpu_ahead step = {
+            in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, false, 0, 0, 0};
         step.more = cutt_cpu_ahead_more(t->rows, bytes, t->rows * cols * p->w);
         if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
@@ -672,6 +673,7 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
                               .bytes = p->ahead_bytes,
                               .to = p->prefetch,
                               .rows = !p->tiles_ahead,
+                              .one_line = p->one_line,
                               .more = p->ahead_more,
                               .room = p->ahead_room};
       if (at + 1 < it.to) {

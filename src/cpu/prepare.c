@@ -385,6 +385,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->prefetch = t.prefetch;
   p->ahead_room = machine->l1_bytes / 2;
   p->tiles_ahead = t.tiles_ahead;
+  p->one_line = t.one_line;
   p->asks_for_output = t.run_stride > 1 && c->volume > machine->stream_bytes / (c->elem_bytes * t.run_stride);
   p->scale = c->scale;
   p->in_start = c->in_start;

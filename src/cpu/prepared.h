@@ -46,6 +46,7 @@ typedef struct cutt_cpu_plan {
   bool non_temporal;           /* stores past the caches */
   int prefetch;                /* cutt_cpu_prefetch_to */
   bool tiles_ahead;            /* see tile.h */
+  bool one_line;               /* likewise */
   bool asks_for_output;        /* its lines, which are written in part, before they are */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;

@@ -312,6 +312,29 @@ static void find_segments(cutt_cpu_tile *t, int64_t w) {
                    t->run * w <= (t->rows == 1 ? LONG_RUN : CUTT_CPU_LINE);
 }
 
+/* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as
+ * have `most` lines; *lines: those that one column of these rows touches. */
+static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t most, int64_t *lines) {
+  int64_t distances = 0;
+  *lines = 1;
+  for (int i = 0; i < c->rank && *lines < most; ++i) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_ROW || c->mode[mode].in_stride == 0) continue;
+    const int64_t distance = cutt_cpu_distance(&c->mode[mode]) * c->elem_bytes;
+    *lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[mode] * distance / CUTT_CPU_LINE : t->extent[mode];
+    if (distance >= CUTT_CPU_LINE) distances |= distance;
+  }
+  return distances & -distances;
+}
+
+/* Does L1 not hold a line of each of as many rows as a pass of a walk along them reads, since they share few of its sets? */
+static bool find_collisions(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  const int64_t pass = 2 * CUTT_CPU_LINE / c->elem_bytes;
+  int64_t lines;
+  const int64_t distance = distance_of_rows(c, t, pass, &lines);
+  return t->kernel == CUTT_CPU_TRANSPOSE && cutt_cpu_l1_holds(machine, distance) < smaller(lines, pass);
+}
+
 /* Does each column begin in the output where the one before it ends, and what comes after the last one likewise? */
 static bool columns_follow(const cutt_canonical *c, const cutt_cpu_tile *t) {
   int64_t next = t->rows * t->run_stride;
@@ -336,7 +359,7 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->shifts = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->cols_inside && t->inners == 1 &&
               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->follows = c->elem_bytes >= 4 && t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && t->cols_inside &&
-               t->apart == 1 && !c->scale.active && columns_follow(c, t) &&
+               t->apart == 1 && !c->scale.active && !t->rows_collide && columns_follow(c, t) &&
                cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
@@ -347,21 +370,6 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->follows || t->along || t->joins);
 }
 
-/* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as
- * have `most` lines; *lines: those that one column of these rows touches. */
-static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t most, int64_t *lines) {
-  int64_t distances = 0;
-  *lines = 1;
-  for (int i = 0; i < c->rank && *lines < most; ++i) {
-    const int mode = c->out_order[i];
-    if (t->role[mode] != CUTT_CPU_ROW || c->mode[mode].in_stride == 0) continue;
-    const int64_t distance = cutt_cpu_distance(&c->mode[mode]) * c->elem_bytes;
-    *lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[mode] * distance / CUTT_CPU_LINE : t->extent[mode];
-    if (distance >= CUTT_CPU_LINE) distances |= distance;
-  }
-  return distances & -distances;
-}
-
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,
                                              const cutt_cpu_tile *t) {
   int64_t lines;
@@ -369,12 +377,14 @@ cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, co
   return (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distance)};
 }
 
-/* Does L1 not hold a line of each of as many rows as a pass of a walk along them reads, since they share few of its sets? */
-static bool find_collisions(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+/* Has L2 too few sets for a line of each row of a pass of two lines? Of doubles, which are read in whole lines, half as many rows at a time
+ * would be slower all the same. */
+static bool find_one_line(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   const int64_t pass = 2 * CUTT_CPU_LINE / c->elem_bytes;
   int64_t lines;
   const int64_t distance = distance_of_rows(c, t, pass, &lines);
-  return t->kernel == CUTT_CPU_TRANSPOSE && cutt_cpu_l1_holds(machine, distance) < smaller(lines, pass);
+  return t->along && c->elem_bytes == 4 && distance > 0 &&
+         cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, distance) < smaller(lines, pass);
 }
 
 /* Where whole lines of rows are worth reading, if the machine does that quickly: where L1 would lose them before they are read again,
@@ -482,13 +492,14 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
   find_repeats(c, t);
+  t->rows_collide = find_collisions(machine, c, t);
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
   find_step(c, t);
   find_segments(t, c->elem_bytes);
-  t->rows_collide = find_collisions(machine, c, t);
+  t->one_line = find_one_line(machine, c, t);
   t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);

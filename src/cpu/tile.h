@@ -73,6 +73,7 @@ typedef struct cutt_cpu_tile {
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
   bool follows;      /* columns are an output run one after the other, which a kernel needs no stage for, likewise */
   bool along;        /* ... and goes along the rows */
+  bool one_line;     /* ... by passes of one line, since L2 has too few sets for the rows of two */
   bool rows_collide; /* of a transpose: L1 has too few sets for a line of each row that a pass reads */
   bool reads_lines;  /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */
   bool tiles_ahead;  /* ... prefetching the next tile, whose rows follow one another in memory, in the order of that */
@@ -156,6 +157,8 @@ bool cutt_cpu_ahead_in_l2(const cutt_canonical *canonical, const cutt_cpu_tile *
  * evenly. *positions: how often there is a sequence, *length: its tiles. */
 int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int threads, int64_t *positions,
                        int64_t *length);
+
+enum { CUTT_CPU_L2_WAYS = 16 }; /* lines that a set of L2 has, about: 8 to 16 */
 
 /* Lines at multiples of `distance` bytes that half of a cache can hold; the other half is for the output. */
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);

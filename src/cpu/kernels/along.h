@@ -200,14 +200,16 @@ CUTT_INLINE void prefetch_pass(along_pass *p, int w, int64_t c) {
   }
 }
 
-/* Rows of a pass: two lines of a column, or of elements of 1 and 2 bytes one. */
-CUTT_INLINE int64_t rows_of_pass(int w) { return (w >= 4 ? 2 : 1) * (CUTT_CPU_LINE / w); }
+/* Rows of a pass: two lines of a column; or one of elements of 1 and 2 bytes, and where that is asked for. */
+CUTT_INLINE int64_t rows_of_pass(int w, const cutt_cpu_ahead *ahead) {
+  return (w >= 4 && !ahead->one_line ? 2 : 1) * (CUTT_CPU_LINE / w);
+}
 
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
 CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
                                cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass = begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w), nrows, q->count);
+  along_pass pass = begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w, ahead), nrows, q->count);
   cutt_line now[16];
   for (int64_t c = 0; c < q->count; c += columns) {
     prefetch_pass(&pass, w, c);
@@ -226,7 +228,7 @@ CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src
 CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
                              int64_t nrows, bool last, cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass = begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w), nrows, q->count);
+  along_pass pass = begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w, ahead), nrows, q->count);
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
   for (int64_t c = 0; c < q->count; c += columns) {
@@ -316,7 +318,7 @@ CUTT_INLINE void along(int w, bool whole, const cutt_cpu_columns *q, const char 
     begin_columns(w, q, src, row, nrows, ahead);
     r = CUTT_CPU_LINE / w;
   }
-  if (rows_of_pass(w) > CUTT_CPU_LINE / w) r = along_passes(w, 2, whole, q, src, row, r, nrows, ahead);
+  if (rows_of_pass(w, ahead) > CUTT_CPU_LINE / w) r = along_passes(w, 2, whole, q, src, row, r, nrows, ahead);
   r = along_passes(w, 1, whole, q, src, row, r, nrows, ahead);
   if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last, ahead);
 }

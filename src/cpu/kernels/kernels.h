@@ -28,8 +28,9 @@ typedef struct cutt_cpu_ahead {
   const int64_t *start;
   int64_t runs, bytes;
   int64_t run, byte;
-  int to;    /* cutt_cpu_prefetch_to */
-  bool rows; /* of a walk along rows: the runs are the next tile's rows */
+  int to;        /* cutt_cpu_prefetch_to */
+  bool rows;     /* of a walk along rows: the runs are the next tile's rows */
+  bool one_line; /* ... and its passes have rows for one line, whatever the element */
   int64_t more;
   int64_t due;  /* eighths of lines that are to be prefetched now */
   int64_t room; /* of a walk along rows: bytes that L1 has for rows which are prefetched whole */
