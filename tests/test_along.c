@@ -338,6 +338,41 @@ static void copies(void **unused) {
   }
 }
 
+/* Copies of every second to fourth element, through the caches and past them, whose input ends with its last element. */
+static void every_other_element(void **unused) {
+  (void)unused;
+  static const int64_t counts[] = {1, 15, 64, 65, 129, 1000, 300001};
+  static const int places[] = {TEST_AT_END, 0, TEST_AT_START, 8, TEST_AT_END, 5};
+  static const int perm[1] = {0};
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t n = 0; n < 7 * sizeof counts / sizeof *counts; n++) {
+      const int64_t step = (int64_t)n % 7 - 1;
+      test_problem p = test_packed(types[t], 1, &counts[n / 7], perm);
+      p.in_strided = true;
+      p.in_strides[0] = step;
+      p.in_at = places[turn % 6];
+      p.out_at = places[turn / 6 % 6];
+      p.threads = 1 + turn % 2;
+      p.seed = (uint64_t)++turn;
+      cutt_candidate q;
+      memset(&q, 0, sizeof q);
+      q.method = CUTT_METHOD_COPY;
+      q.m = q.k = 1;
+      q.threads = p.threads;
+      q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
+      q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = turn % 3 > 0;
+      q.param[CUTT_CPU_PARAM_WALK] = turn % 3 > 0 ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
+      bool ran = false;
+      if (!test_try_candidate(&p, &q, &ran)) fail();
+      const bool has =
+          cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, (int64_t)test_type_bytes(types[t]), step);
+      if (counts[n / 7] > 1) assert_int_equal(ran, has || step == 1);
+    }
+  }
+}
+
 /* What is built in for a family of cores, which is what a calibration starts from there; and its walk of a copy. */
 static void families_of_cores(void **unused) {
   (void)unused;
@@ -378,6 +413,7 @@ int main(void) {
                                      cmocka_unit_test(bytes_ahead),
                                      cmocka_unit_test(parts_of_threads),
                                      cmocka_unit_test(copies),
+                                     cmocka_unit_test(every_other_element),
                                      cmocka_unit_test(families_of_cores)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();

@@ -1,4 +1,5 @@
-/* A tensor that is contiguous on both sides and in the same order: a copy, with scalars or without. */
+/* A tensor that is contiguous on both sides and in the same order, a copy, with scalars or without; or every second to fourth element of
+ * the input. */
 #include <string.h>
 
 #include "base/number.h"
@@ -7,6 +8,11 @@
 enum { LINE = CUTT_CPU_LINE };
 
 void cutt_cpu_copy(const cutt_cpu_plan *p, const char *in, char *out, int64_t from, int64_t to, char *stage) {
+  if (p->skip) {
+    const bool past = p->non_temporal && ((uintptr_t)out & (uintptr_t)(p->w - 1)) == 0;
+    p->skip(out + from, in + from / p->w * p->in_step, (to - from) / p->w, p->in_step / p->w, past);
+    return;
+  }
   if (!p->scale.active) {
     if (p->non_temporal) {
       p->kernels->copy_non_temporal(out + from, in + from, to - from, p->one_stream);

@@ -222,8 +222,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
-  if (t->kernel == CUTT_CPU_COPY) {
-    if (t->non_temporal) n[t->along ? CUTT_CPU_COUNT_STREAMED : CUTT_CPU_COUNT_PAGED] = bytes / LINE;
+  if (t->kernel == CUTT_CPU_COPY) { /* what is left out is in lines that are read */
+    const double moved = (double)(t->in_step + 1) / 2;
+    n[CUTT_CPU_COUNT_LINES] *= moved;
+    if (t->non_temporal) n[t->along ? CUTT_CPU_COUNT_STREAMED : CUTT_CPU_COUNT_PAGED] = moved * bytes / LINE;
     return;
   }
 

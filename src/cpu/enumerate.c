@@ -406,7 +406,9 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   q.threads = threads;
   q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
   q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
-  for (int walk = CUTT_CPU_DOWN; walk <= (non_temporal && !c->scale.active ? CUTT_CPU_ALONG : CUTT_CPU_DOWN); ++walk) {
+  const bool skips = c->rank == 1 && c->mode[0].in_stride > 1; /* which is done line after line */
+  const int walks = non_temporal && !c->scale.active ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
+  for (int walk = skips ? walks : CUTT_CPU_DOWN; walk <= walks; ++walk) {
     cutt_cpu_tile t;
     const char *why;
     q.param[CUTT_CPU_PARAM_WALK] = walk;

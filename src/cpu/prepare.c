@@ -102,7 +102,8 @@ static void share_out(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->shares = smaller(p->shares, p->items);
 }
 
-static void prepare_copy(cutt_cpu_plan *p) {
+static void prepare_copy(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
+  p->in_step = t->in_step * p->w;
   p->items = (p->bytes + CUTT_CPU_COPY_GRAIN - 1) / CUTT_CPU_COPY_GRAIN;
   p->shares = smaller(p->threads, p->items); /* one long one for each thread */
   if (!p->scale.active) return;
@@ -155,6 +156,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->reads_lines && t->along && all->along_whole[width]) p->along = all->along_whole[width];
     if (t->reads_lines && !t->along && all->whole[width]) p->transpose = all->whole[width];
   }
+  if (t->kernel == CUTT_CPU_COPY && t->in_step > 1) p->skip = bytes ? bytes->skip : all->skip[width];
   if (t->turned > 0) p->turn = tables->bytes->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {
     p->window = bytes ? bytes->window : all->window[width];
@@ -399,7 +401,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->most_threads = machine->threads;
   *prepared = p;
   if (t.kernel == CUTT_CPU_COPY) {
-    prepare_copy(p);
+    prepare_copy(&t, p);
     return CUTT_SUCCESS;
   }
   strides s;

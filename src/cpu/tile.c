@@ -468,9 +468,13 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   t->shared_run = t->rows = t->cols = t->apart = t->inners = t->segments = t->run = t->run_stride = t->block_rows = 1;
   t->steps_cols = t->staged_cols = 1;
   if (t->kernel == CUTT_CPU_COPY) {
-    if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {
-      return refuse(why, "Copy takes contiguous tensors only");
-    }
+    const int64_t step = rank == 1 ? c->mode[0].in_stride : 1;
+    const bool skips = rank == 1 && !c->scale.active &&
+                       cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, c->elem_bytes, step);
+    if (rank > 1 || (rank == 1 && c->mode[0].out_stride != 1) || (step != 1 && !skips))
+      return refuse(why,
+                    "Copy takes contiguous tensors, and every second to fourth element where there is a kernel for it");
+    t->in_step = step;
     find_writer(machine, c, candidate, t);
     return true;
   }

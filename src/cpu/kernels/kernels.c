@@ -334,6 +334,7 @@ static void strided(char *stage, const char *src, int64_t step, int64_t n, int64
 
 #include "cpu/kernels/repeat.h"
 #if CUTT_VECTOR_BYTES >= 64
+#include "cpu/kernels/skip.h"
 #include "cpu/kernels/spread.h"
 #endif
 
@@ -487,6 +488,7 @@ const cutt_cpu_byte_kernels CUTT_JOIN(cutt_cpu_byte_kernels_, CUTT_KERNEL_ISA) =
     .along = along_1,
     .window = CUTT_IF_BYTES(window_1),
     .turn = CUTT_IF_VBMI(turn),
+    .skip = CUTT_IF_VBMI(skip_1),
     .scatter = scatter,
 };
 
@@ -510,6 +512,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
               [3] = CUTT_IF_64(transpose_whole_8),
               [4] = CUTT_IF_64(transpose_whole_16)},
     .window = {NULL, CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8), NULL},
+    .skip = {NULL, CUTT_IF_64(skip_2), CUTT_IF_64(skip_4), CUTT_IF_64(skip_8), NULL},
     .gather = gather,
     .strided = strided,
     .runs = runs,

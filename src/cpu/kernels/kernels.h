@@ -159,6 +159,10 @@ typedef void cutt_cpu_turn_fn(char *const *dst, const char *src, const int64_t *
                               cutt_cpu_ahead *ahead);
 static inline int cutt_cpu_turned(int64_t n) { return (int)(16 / n); }
 
+/* Every step-th of elements of w bytes, n of them, 2 <= step <= 4, one after another to dst, which for stores past the caches is a
+ * multiple of w. Nothing before the first element and behind the last one is read. */
+typedef void cutt_cpu_skip_fn(char *dst, const char *src, int64_t n, int64_t step, bool past);
+
 /* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
 typedef enum cutt_cpu_arithmetic {
   CUTT_CPU_F32,
@@ -206,6 +210,9 @@ static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes,
 static inline bool cutt_cpu_has_turn(int64_t vector_bytes, bool byte_permutes, int64_t n) {
   return vector_bytes >= 64 && byte_permutes && n >= 3 && n <= 8;
 }
+static inline bool cutt_cpu_has_skip(int64_t vector_bytes, bool byte_permutes, int64_t w, int64_t step) {
+  return vector_bytes >= 64 && (w >= 2 || byte_permutes) && w <= 8 && step >= 2 && step <= 4;
+}
 static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
 static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
 
@@ -219,6 +226,7 @@ typedef struct cutt_cpu_byte_kernels {
   cutt_cpu_window_fn *window;
 
   cutt_cpu_turn_fn *turn; /* NULL where there is none */
+  cutt_cpu_skip_fn *skip; /* likewise */
   /* The reverse of gather, for an output without a unit stride: element k of w bytes, any w, goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 } cutt_cpu_byte_kernels;
@@ -245,6 +253,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_along_fn *along_whole[CUTT_CPU_WIDTHS];
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
+
+  cutt_cpu_skip_fn *skip[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
