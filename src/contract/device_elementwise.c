@@ -16,10 +16,14 @@ enum {
   LEAST_TILE = 4 << 10,    /* of all that is turned, and by how many it becomes smaller until it fits */
   BLOCKS_IN_TURNS = 24,    /* for each multiprocessor: as these are not equally fast */
   ENOUGH_LANES = 128,      /* of a block, to see which banks they meet */
+  LEAST_RUN = 2,           /* times what may be beside it, of a run that is loaded by windows */
   MOST_PAD = 8 /* accesses that are left out behind a mode, so that threads side by side meet no bank twice */
 };
 
 typedef struct cuttElementwiseStruct plan_t;
+
+/* With the addresses of four tensors. */
+_Static_assert(sizeof(cutt_combine_args) + 4 * sizeof(uint64_t) <= 4096, "parameters of a kernel before CUDA 12.1");
 
 /* Bytes of an access of an operand that is turned: 16 if all of its runs allow it, else an element's, or two of 2 bytes. Where D has its
  * elements in another order and a thread has them one by one, also: threads side by side would meet more banks twice, the further apart
@@ -71,7 +75,7 @@ static void make_walk(const cutt_combine_layout *l, const int *order, int count,
     full = full || (units > room && !few);
     add_digit(walk, true, part, m, unit);
     add_digit(walk, false, (units + part - 1) / part, m, part * unit);
-    if (part > 1 && part < units) walk->split[splits++] = (uint32_t)m;
+    if (part > 1 && part < units) walk->split[splits++] = (uint16_t)m;
     even = even && units % part == 0 && l->chunk[l->number[m]] % unit == 0;
     walk->x *= (uint32_t)part;
     walk->rows *= (uint32_t)((units + part - 1) / part);
@@ -79,14 +83,52 @@ static void make_walk(const cutt_combine_layout *l, const int *order, int count,
   walk->even = even;
 }
 
+/* A walk by windows: threads side by side have those of a run, and of as many runs as there are threads for. */
+static void make_runs(const cutt_combine_layout *l, int k, cutt_combine_walk *walk) {
+  const int64_t unit = CUTT_COMBINE_WINDOW / l->p->type->bytes;
+  *walk = (cutt_combine_walk){.rows = 1,
+                              .split = {CUTT_COMBINE_WHOLE, CUTT_COMBINE_WHOLE},
+                              .even = true,
+                              .window = CUTT_COMBINE_WINDOW - 1,
+                              .inner = 1};
+  int64_t run = 1, windows = 1;
+  for (int i = 0; i < l->own_count[k]; ++i) {
+    const int m = l->own[k][i];
+    const int64_t chunk = l->chunk[l->number[m]];
+    if (i < l->run_modes[k]) {
+      if (i > 0) walk->inner = (uint32_t)run;
+      run *= chunk;
+    }
+    if (i == l->run_modes[k] - 1) { /* as many as a run touches, wherever it begins */
+      windows = (run + unit - 1 + unit - 1) / unit;
+      add_digit(walk, true, windows, m, unit);
+    }
+    if (i < l->run_modes[k]) continue;
+    add_digit(walk, false, chunk, m, 1);
+    walk->rows *= (uint32_t)chunk;
+  }
+  walk->runs = (uint16_t)smaller(CUTT_COMBINE_THREADS / windows, (int64_t)walk->rows);
+  walk->x = walk->runs * (uint32_t)windows;
+}
+
 /* ------------------------------------------------------------------------------------------------- shared memory */
 
 /* Accesses that shared memory hands out at once. */
 static uint32_t at_once(int64_t access) { return (uint32_t)(CUTT_COMBINE_LINE / larger(access, (int64_t)4)); }
 
+/* The place of a digit, of those of positions first. */
+static uint32_t digit_at(const cutt_combine_walk *walk, uint32_t i) {
+  return i < walk->x_digits ? i : CUTT_COMBINE_DIGITS - 1 - (i - walk->x_digits);
+}
+
+/* How often a thread goes on. */
+static int64_t passes_of(const cutt_combine_walk *walk) {
+  return walk->window ? (walk->rows + walk->runs - 1) / walk->runs : walk->rows;
+}
+
 /* Wavefronts of a walk's first positions in what is turned, whose steps are these, by accesses of `access` bytes. */
 static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, int64_t bytes, int64_t access) {
-  const uint32_t together = at_once(access);
+  const uint32_t together = at_once(access), digits = walk->x_digits + (walk->window ? walk->y_digits : 0u);
   int64_t all = 0;
   for (uint32_t begin = 0; begin < walk->x && begin < ENOUGH_LANES; begin += together) {
     uint32_t word[32];
@@ -94,8 +136,8 @@ static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, i
     int most = 0;
     for (uint32_t lane = begin; lane < begin + together && lane < walk->x; ++lane) {
       uint32_t rest = lane, at = 0;
-      for (uint32_t i = 0; i < walk->x_digits; ++i) {
-        const cutt_combine_digit *d = &walk->digit[i];
+      for (uint32_t i = 0; i < digits; ++i) {
+        const cutt_combine_digit *d = &walk->digit[digit_at(walk, i)];
         at += rest % d->extent * d->along * step[d->mode];
         rest /= d->extent;
       }
@@ -111,38 +153,55 @@ static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, i
   return all;
 }
 
-/* The steps of the modes in what is turned of an operand, in its own order, with so many elements left out behind each. Returns its
+/* The steps of the modes in what is turned of an operand, in its own order, with so many elements left out behind each. Where it is loaded
+ * by windows, steps have the same remainders as the operand's, and behind each run there is room for what else its last one has. Returns its
  * elements. */
 static int64_t set_steps(cutt_combine_layout *l, int k, const int64_t *pad) {
+  const int64_t unit = l->run_modes[k] ? CUTT_COMBINE_WINDOW / l->p->type->bytes : 1;
   int64_t elements = 1;
   memset(l->place[k], 0, sizeof l->place[k]);
   for (int i = 0; i < l->own_count[k]; ++i) {
-    l->place[k][l->own[k][i]] = (uint32_t)elements;
-    elements = elements * l->chunk[l->number[l->own[k][i]]] + pad[i];
+    const int m = l->own[k][i];
+    const int64_t more = (cutt_combine_stride(l, 1 + k, l->number[m]) - elements) % unit;
+    elements += more < 0 ? more + unit : more;
+    l->place[k][m] = (uint32_t)elements;
+    elements = elements * l->chunk[l->number[m]] + pad[i] + (i == l->run_modes[k] - 1 ? unit - 1 : 0);
   }
-  return elements;
+  return elements + (unit - 1); /* a tile begins behind a multiple of a window */
 }
 
-/* The same, with as many left out as let threads side by side meet few banks twice, unless there is not room for so many bytes anyway. */
-static int64_t place(cutt_combine_layout *l, int k, int64_t room) {
-  const cutt_combine_args *args = l->args;
-  const int64_t bytes = l->p->type->bytes, width = l->width[k];
-  int64_t pad[CUTT_COMBINE_TILE_MODES] = {0}, least = INT64_MAX, ideal = 0;
+/* Least wavefronts of the first walk and of the operand's own. */
+static int64_t least_wavefronts(const cutt_combine_layout *l, int k) {
+  int64_t least = 0;
   for (int w = 0; w < 2; ++w) {
-    const cutt_combine_walk *walk = &args->walk[w ? 1 + k : 0];
-    const int64_t together = at_once(w ? width : bytes);
-    ideal += (smaller((int64_t)walk->x, (int64_t)ENOUGH_LANES) + together - 1) / together * walk->rows;
+    const cutt_combine_walk *walk = &l->args->walk[w ? 1 + k : 0];
+    const int64_t together = at_once(w ? l->width[k] : l->p->type->bytes);
+    least += (smaller((int64_t)walk->x, (int64_t)ENOUGH_LANES) + together - 1) / together * passes_of(walk);
   }
-  const int64_t without = set_steps(l, k, pad);
-  if (without * bytes > room) return without;
-  for (int m = 0; m < l->own_count[k] && least > ideal; ++m) {
+  return least;
+}
+
+/* What an operand's way through shared memory takes, in wavefronts. */
+static int64_t cost_of(const cutt_combine_layout *l, int k) {
+  const cutt_combine_walk *read = &l->args->walk[0], *write = &l->args->walk[1 + k];
+  const int64_t bytes = l->p->type->bytes;
+  return wavefronts(read, l->place[k], bytes, bytes) * passes_of(read) +
+         wavefronts(write, l->place[k], bytes, l->width[k]) * passes_of(write);
+}
+
+/* The steps with as many elements left out as let threads side by side meet few banks twice. */
+static void place(cutt_combine_layout *l, int k) {
+  /* Where 16 bytes of D are next to each other in shared memory, too, they are one access there. */
+  const bool beside = l->own_count[k] && l->own[k][0] == 0;
+  const int64_t ideal = least_wavefronts(l, k),
+                unit = larger(l->width[k] / l->p->type->bytes, beside ? l->vector : INT64_C(1));
+  int64_t pad[CUTT_COMBINE_TILE_MODES] = {0}, least = INT64_MAX;
+  for (int m = larger(l->run_modes[k] - 1, 0); m < l->own_count[k] && least > ideal; ++m) {
     int64_t best = 0;
     for (int64_t tried = 0; tried <= MOST_PAD && least > ideal; ++tried) {
-      pad[m] = tried * (width / bytes);
+      pad[m] = tried * unit;
       set_steps(l, k, pad);
-      const cutt_combine_walk *read = &args->walk[0], *write = &args->walk[1 + k];
-      const int64_t cost = wavefronts(read, l->place[k], bytes, bytes) * read->rows +
-                           wavefronts(write, l->place[k], bytes, width) * write->rows;
+      const int64_t cost = cost_of(l, k);
       if (cost < least) {
         least = cost;
         best = pad[m];
@@ -150,10 +209,11 @@ static int64_t place(cutt_combine_layout *l, int k, int64_t room) {
     }
     pad[m] = best;
   }
-  return set_steps(l, k, pad);
+  l->elements[k] = set_steps(l, k, pad);
 }
 
-static uint32_t lay_out_shared(cutt_combine_layout *l, int64_t most) {
+/* Sets what is where in shared memory. Returns its bytes. */
+static int64_t lay_out_shared(cutt_combine_layout *l) {
   cutt_combine_args *args = l->args;
   const int64_t word = CUTT_COMBINE_WORD_BYTES;
   int64_t at = (CUTT_COMBINE_FIRST_TABLE + 15) / 16 * 16;
@@ -163,15 +223,28 @@ static uint32_t lay_out_shared(cutt_combine_layout *l, int64_t most) {
     if (!l->turned[k]) continue;
     at = (at + 7) / 8 * 8;
     args->walk[1 + k].table_at = (uint32_t)at;
-    at += (int64_t)args->walk[1 + k].rows * CUTT_COMBINE_TURN_TABLES * word;
+    at += args->walk[1 + k].rows *
+          (l->run_modes[k] ? CUTT_COMBINE_WINDOW_TABLES * word + 1 : CUTT_COMBINE_TURN_TABLES * word);
   }
   at = (at + 15) / 16 * 16;
   for (int k = 0; k < OPERANDS; ++k) {
     if (!l->turned[k]) continue;
     args->turned_at[k] = (uint32_t)at;
-    at += (place(l, k, most - at) * l->p->type->bytes + 15) / 16 * 16;
+    at += (l->elements[k] * l->p->type->bytes + 15) / 16 * 16;
   }
-  return (uint32_t)at;
+  return at;
+}
+
+/* What a tensor spans, and what windows of a tile may touch. */
+static cutt_combine_span span_of(const cutt_combine_layout *l, int t) {
+  const int64_t bytes = l->p->type->bytes;
+  cutt_combine_span span = {.high = bytes, .reach = {bytes - CUTT_COMBINE_WINDOW, CUTT_COMBINE_WINDOW}};
+  for (int i = 0; i < l->modes; ++i) {
+    const int64_t step = cutt_combine_stride(l, t, i) * bytes;
+    *(step < 0 ? &span.low : &span.high) += (l->mode[i].extent - 1) * step;
+    span.reach[step < 0 ? 0 : 1] += (l->chunk[i] - 1) * step;
+  }
+  return span;
 }
 
 /* From digit to digit, in the tensors and in shared memory. */
@@ -182,7 +255,7 @@ static void list_steps(const cutt_combine_layout *l) {
     const cutt_combine_walk *walk = &args->walk[w];
     if (w > 0 && !l->turned[w - 1]) continue;
     for (uint32_t i = 0; i < walk->x_digits + walk->y_digits; ++i) {
-      const uint32_t at = i < walk->x_digits ? i : CUTT_COMBINE_DIGITS - 1 - (i - walk->x_digits);
+      const uint32_t at = digit_at(walk, i);
       const cutt_combine_digit *digit = &walk->digit[at];
       for (int t = 0; t < TENSORS; ++t) {
         if (t > 0 && !cutt_combine_reads(l, t - 1)) continue;
@@ -193,8 +266,10 @@ static void list_steps(const cutt_combine_layout *l) {
       }
     }
   }
-  for (int k = 0; k < OPERANDS; ++k)
+  for (int k = 0; k < OPERANDS; ++k) {
     if (l->turned[k] && args->tile_modes) args->beside[k] = l->place[k][0] * (uint32_t)bytes;
+    if (l->run_modes[k]) args->span[k] = span_of(l, 1 + k);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------ the launch */
@@ -223,18 +298,53 @@ static bool list_modes(cutt_combine_layout *l, int64_t *tiles) {
   return true;
 }
 
+/* Modes of a tile that are one run of the operand: those that it has whole, and one more. */
+static int run_modes(const cutt_combine_layout *l, int k) {
+  int count = 1;
+  for (; count < l->own_count[k]; ++count) {
+    const int m = l->number[l->own[k][count - 1]], next = l->number[l->own[k][count]];
+    const int64_t extent = l->mode[m].extent;
+    if (l->chunk[m] < extent || cutt_combine_stride(l, 1 + k, next) != cutt_combine_stride(l, 1 + k, m) * extent) break;
+  }
+  return count;
+}
+
+/* Sets how many modes a run has that is loaded by windows; 0: the operand is not. If runs allow accesses of as many bytes, these are simpler;
+ * and of short ones too much shared memory would hold what is beside them. */
+static void choose_windows(cutt_combine_layout *l, int k) {
+  const int64_t unit = CUTT_COMBINE_WINDOW / l->p->type->bytes;
+  l->run_modes[k] = 0;
+  if (unit == 1 || !l->own_count[k] || width_of(l, k) == CUTT_COMBINE_WIDE) return;
+  if (cutt_combine_stride(l, 1 + k, l->number[l->own[k][0]]) != 1) return;
+  const int count = run_modes(l, k);
+  int64_t run = 1;
+  for (int i = 0; i < count; ++i) run *= l->chunk[l->number[l->own[k][i]]];
+  if (run >= LEAST_RUN * (unit - 1) && run <= (CUTT_COMBINE_THREADS - 2) * unit) l->run_modes[k] = count;
+}
+
+/* An operand's own walk, and its steps in shared memory without anything left out. */
+static void list_own_walk(cutt_combine_layout *l, int k) {
+  static const int64_t none[CUTT_COMBINE_TILE_MODES];
+  cutt_combine_walk *walk = &l->args->walk[1 + k];
+  l->own_count[k] = cutt_combine_tile_order(l, 1 + k, l->own[k]);
+  choose_windows(l, k);
+  l->width[k] = l->run_modes[k] ? CUTT_COMBINE_WINDOW : width_of(l, k);
+  if (l->run_modes[k])
+    make_runs(l, k, walk);
+  else
+    make_walk(l, l->own[k], l->own_count[k], l->own_count[k] ? l->own[k][0] : 0, l->width[k] / l->p->type->bytes, 0,
+              walk);
+  walk->width = (uint16_t)l->width[k];
+  l->elements[k] = set_steps(l, k, none);
+}
+
 /* Where threads have 16 bytes of D, only as many are side by side there as a line has, and then they go along a mode in which an operand
  * has its elements next to each other: so they meet fewer banks twice. */
 static void list_walks(cutt_combine_layout *l) {
   int order[CUTT_COMBINE_TILE_MODES], next = -1;
   for (int k = 0; k < OPERANDS; ++k) {
-    cutt_combine_walk *walk = &l->args->walk[1 + k];
     if (!l->turned[k]) continue;
-    l->own_count[k] = cutt_combine_tile_order(l, 1 + k, l->own[k]);
-    l->width[k] = width_of(l, k);
-    make_walk(l, l->own[k], l->own_count[k], l->own_count[k] ? l->own[k][0] : 0, l->width[k] / l->p->type->bytes, 0,
-              walk);
-    walk->width = (uint32_t)l->width[k];
+    list_own_walk(l, k);
     if (next < 0 && l->own_count[k] && l->own[k][0] != 0) next = l->own[k][0];
   }
   const int count = cutt_combine_tile_order(l, 0, order);
@@ -242,7 +352,7 @@ static void list_walks(cutt_combine_layout *l) {
     if (order[i] == next) order[i] = order[i - 1], order[i - 1] = next;
   make_walk(l, order, count, 0, larger(l->unit, l->vector), l->vector > 1 ? CUTT_COMBINE_LINE / CUTT_COMBINE_WIDE : 0,
             &l->args->walk[0]);
-  l->args->walk[0].width = (uint32_t)(l->vector * l->p->type->bytes);
+  l->args->walk[0].width = (uint16_t)(l->vector * l->p->type->bytes);
 }
 
 static int kernel_of(cuttType_t type, bool wide) {
@@ -252,7 +362,15 @@ static int kernel_of(cuttType_t type, bool wide) {
   return wide ? (int)(sizeof order / sizeof *order) + wide_ones : kernel;
 }
 
-/* With so many bytes at most of what is turned; most: of shared memory, beyond which it is not done properly. False: there are too many tiles. */
+/* Do aligned addresses gain something: accesses of more bytes, which are no windows? */
+static bool gains(const cutt_combine_layout *l) {
+  bool any = !l->aligned || l->unit > 1 || l->vector > 1;
+  for (int k = 0; k < OPERANDS; ++k) any = any || (l->turned[k] && !l->run_modes[k] && l->width[k] > l->p->type->bytes);
+  return any;
+}
+
+/* With so many bytes at most of what is turned; most: of shared memory, beyond which it is not done properly. False: there are too many
+ * tiles, or aligned addresses gain nothing. */
 static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t bytes, int64_t most,
                     cutt_combine_launch *launch) {
   cutt_combine_args *args = l->args = &launch->args;
@@ -270,6 +388,13 @@ static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t byt
   cutt_combine_cut(l, multiprocessors, bytes);
   if (!list_modes(l, &tiles)) return false;
   list_walks(l);
+  int64_t shared = lay_out_shared(l);
+  if (shared <= most) {
+    if (!gains(l)) return false;
+    for (int k = 0; k < OPERANDS; ++k)
+      if (l->turned[k]) place(l, k);
+    shared = lay_out_shared(l);
+  }
   launch->kernel = kernel_of(l->p->type->type, wide);
   args->tiles = (uint32_t)tiles;
   args->step = (uint32_t)(wide ? tiles : smaller(tiles, larger(multiprocessors, (int64_t)1) * BLOCKS_IN_TURNS));
@@ -280,7 +405,7 @@ static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t byt
     if (t == 0 || l->turned[t - 1]) args->even = args->even && args->walk[t].even;
   }
   launch->grid.threads = (threads + 31) / 32 * 32;
-  launch->grid.shared_bytes = lay_out_shared(l, most);
+  launch->grid.shared_bytes = (uint32_t)shared;
   list_steps(l);
   return true;
 }
@@ -295,7 +420,5 @@ bool cutt_device_elementwise_lay_out(const plan_t *p, const cutt_combine_device 
     if (!lay_out(&l, device->multiprocessors, bytes, most, launch)) return false;
     if (launch->grid.shared_bytes <= most) break;
   }
-  bool gains = !aligned || l.unit > 1;
-  for (int t = 0; t < TENSORS; ++t) gains = gains || launch->args.walk[t].width > (uint32_t)p->type->bytes;
-  return gains;
+  return gains(&l);
 }

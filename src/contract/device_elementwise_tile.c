@@ -13,7 +13,6 @@ enum {
   SECTOR = 32,           /* bytes: the least that memory moves */
   LONG_RUN = 256,        /* bytes of a tensor's next to each other in a tile that are enough */
   TILE_ELEMENTS = 16384, /* most, where an operand is turned */
-  LEAST_STAGED = 8,      /* bytes of an element, from which on it is worth that */
   WIDE_ROWS = 8,         /* of a tile in which none is */
   NARROW_ROWS = 16,
   BLOCKS_OF_AN_SM = 6 /* from which on there are enough */
@@ -96,7 +95,8 @@ static int64_t most_of(const cutt_combine_layout *l, int mode) {
   return larger(CUTT_COMBINE_REACH / CUTT_COMBINE_TILE_MODES / step, (int64_t)1);
 }
 
-/* Makes tiles so long that the tensor has so many elements next to each other in them, of at most so many in all. */
+/* Makes tiles so long that the tensor has so many elements next to each other in them, if it has, of at most so many in all. False: there is no
+ * more room. */
 static bool extend(cutt_combine_layout *l, int t, int64_t wanted, int64_t most) {
   int order[CUTT_COMBINE_MODES];
   const int count = cutt_combine_order(l, t, order);
@@ -111,7 +111,7 @@ static bool extend(cutt_combine_layout *l, int t, int64_t wanted, int64_t most) 
     if (l->chunk[m] < extent) return true;
     if (extent == l->mode[m].extent) run *= extent;
   }
-  return run >= wanted;
+  return true; /* also where a tile has all of the tensor, which has no more */
 }
 
 /* Modes of which a tile has more than half are there whole, if there is room for them. Else few chunks are made of nearly the same extent,
@@ -208,7 +208,7 @@ static void split_vector(cutt_combine_layout *l) {
 }
 
 bool cutt_combine_begin(const plan_t *p, bool aligned, cutt_combine_layout *l) {
-  bool other[OPERANDS], turns = false;
+  bool turns = false;
   if (p->modes > CUTT_COMBINE_MODES) return false;
   *l = (cutt_combine_layout){.p = p, .unit = 1, .vector = 1, .aligned = aligned, .modes = p->modes};
   for (int i = 0; i < p->modes; ++i) {
@@ -216,14 +216,9 @@ bool cutt_combine_begin(const plan_t *p, bool aligned, cutt_combine_layout *l) {
     for (int t = 0; t < TENSORS; ++t)
       l->mode[i].stride[t] = p->mode[i].stride[t ? cutt_elementwise_tensor(t - 1) : CUTT_RESULT];
   }
-  for (int k = 0; k < OPERANDS; ++k) {
-    other[k] = cutt_combine_reads(l, k) && is_turned(l, 1 + k);
-    turns = turns || other[k];
-  }
+  for (int k = 0; k < OPERANDS; ++k) turns = turns || (cutt_combine_reads(l, k) && is_turned(l, 1 + k));
   for (int k = 0; k < OPERANDS; ++k) l->turned[k] = turns && cutt_combine_reads(l, k);
   if (aligned && turns) split_vector(l);
-  /* What threads would put into shared memory one by one, and take from there themselves, they read in D's order, if that is little. */
-  for (int k = 0; k < OPERANDS && l->vector == 1 && p->type->bytes < LEAST_STAGED; ++k) l->turned[k] = other[k];
   if (aligned && !turns) {
     if (!allows_wide(l)) return false;
     l->unit = CUTT_COMBINE_WIDE / p->type->bytes;

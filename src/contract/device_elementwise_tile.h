@@ -23,10 +23,12 @@ typedef struct cutt_combine_layout {
   } mode[CUTT_COMBINE_MODES];
   bool aligned; /* addresses are multiples of 16 bytes */
   bool turned
-      [CUTT_COMBINE_OPERANDS]; /* it goes through shared memory: all do where one has its elements in another order than D, but see cutt_combine_begin */
+      [CUTT_COMBINE_OPERANDS]; /* it goes through shared memory: all do where one has its elements in another order than D */
   int64_t chunk[CUTT_COMBINE_MODES];
   int number[CUTT_COMBINE_MODES];                                 /* of each of the kernel's modes */
   int width[CUTT_COMBINE_OPERANDS];                               /* bytes of an access of what is turned */
+  int run_modes[CUTT_COMBINE_OPERANDS];                           /* of a run that is loaded by windows; or 0 */
+  int64_t elements[CUTT_COMBINE_OPERANDS];                        /* of what is turned in shared memory */
   uint32_t place[CUTT_COMBINE_OPERANDS][CUTT_COMBINE_TILE_MODES]; /* elements from one to the next in what is turned */
   /* The tile's modes by their steps, as kernels number them. */
   int own[CUTT_COMBINE_OPERANDS][CUTT_COMBINE_TILE_MODES], own_count[CUTT_COMBINE_OPERANDS];

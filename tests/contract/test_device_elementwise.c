@@ -21,33 +21,36 @@ static const cutt_combine_device devices[] = {{1, 233472, 232448}, {132, 233472,
 /* An operation and its memory. */
 typedef struct setting {
   struct cuttElementwiseStruct p;
-  int64_t extent[26], elements[TENSORS];
+  int64_t volume, elements[TENSORS]; /* of D; that a tensor spans */
   unsigned char *memory[TENSORS];
   size_t bytes[TENSORS];
   unsigned char *map;
   size_t map_bytes;
 } setting;
 
-/* Strides of packed tensors: "ab,ba,b->ab". */
-static void make(setting *s, const char *pattern, cuttType_t type, const int64_t *extents) {
+/* Strides of tensors that are packed but for so many elements behind each run of the first mode: "ab,ba,b->ab". */
+static void make(setting *s, const char *pattern, cuttType_t type, const int64_t *extents, int64_t gap) {
   static const int order[TENSORS] = {A, B, C, D};
   memset(s, 0, sizeof *s);
   assert_success(cutt_contraction_type_check(type, &s->p.type));
   int64_t step[TENSORS] = {1, 1, 1, 1}, stride[TENSORS][26] = {{0}};
   int t = 0;
+  s->volume = 1;
+  for (int each = 0; each < TENSORS; ++each) s->elements[each] = 1;
   for (const char *at = pattern; *at; ++at) {
     if (*at == ',') ++t;
     if (*at == '-') s->p.operands = t + 1, t = 3;
     if (*at < 'a' || *at > 'z') continue;
     const int label = *at - 'a';
     stride[order[t]][label] = step[order[t]];
-    step[order[t]] *= extents[label];
+    step[order[t]] = step[order[t]] * extents[label] + (step[order[t]] == 1 ? gap : 0);
+    s->elements[order[t]] += (extents[label] - 1) * stride[order[t]][label];
     if (t < 3) continue;
+    s->volume *= extents[label];
     cutt_elementwise_mode *mode = &s->p.mode[s->p.modes++];
     mode->extent = extents[label];
     for (int each = 0; each < TENSORS; ++each) mode->stride[each] = stride[each][label];
   }
-  memcpy(s->elements, step, sizeof step);
 }
 
 /* Each tensor so many bytes behind a multiple of 64; pages are there when they are touched. */
@@ -119,8 +122,8 @@ static void assert_sums(setting *s, const char *pattern, const cutt_combine_laun
   const simt_launch l = launch_of(s, launch);
   int64_t written = 0;
   run(&l, pattern, NULL, &written);
-  assert_int_equal(written, s->elements[D] * bytes);
-  for (int64_t i = 0; i < s->elements[D]; ++i) {
+  assert_int_equal(written, s->volume * bytes);
+  for (int64_t i = 0; i < s->volume; ++i) {
     uint64_t sum = 0, got = 0;
     for (int t = 0; t < TENSORS; ++t) {
       uint64_t v = 0;
@@ -141,7 +144,7 @@ static void random_sums(void **unused) {
       "abc,cb->abc"};
   enum { PATTERNS = sizeof patterns / sizeof *patterns };
   test_rng rng = {20261123};
-  long wide = 0, turned = 0, count = 0;
+  long wide = 0, turned = 0, windows = 0, count = 0;
   for (int i = 0; i < test_scaled(400); ++i) {
     const char *pattern = patterns[i % PATTERNS];
     const bool aligned = test_chance(&rng, 50);
@@ -154,7 +157,8 @@ static void random_sums(void **unused) {
     }
     setting s;
     cutt_combine_launch launch;
-    make(&s, pattern, i / PATTERNS % 2 ? CUTT_I64 : CUTT_I32, extents);
+    make(&s, pattern, i / PATTERNS % 2 ? CUTT_I64 : CUTT_I32, extents,
+         !aligned && test_chance(&rng, 30) ? test_random_in(&rng, 1, 9) : 0);
     place(&s, aligned ? 0 : test_random_in(&rng, 0, 7) * s.p.type->bytes);
     for (int way = 0; way < 2; ++way) {
       const cutt_combine_device *device = &devices[test_random_in(&rng, 0, 2)];
@@ -170,13 +174,38 @@ static void random_sums(void **unused) {
           all_turned(&s, &launch) && (launch.args.walk[0].width > (uint32_t)s.p.type->bytes || test_chance(&rng, 70));
       assert_sums(&s, pattern, &launch, (uint64_t)i);
       wide += way;
-      for (int k = 0; k < 3; ++k) turned += launch.args.use[k] == CUTT_COMBINE_TURNED;
+      for (int k = 0; k < 3; ++k) {
+        turned += launch.args.use[k] == CUTT_COMBINE_TURNED;
+        windows += launch.args.use[k] == CUTT_COMBINE_TURNED && launch.args.walk[1 + k].window;
+      }
       ++count;
     }
     munmap(s.map, s.map_bytes);
   }
-  print_message("%ld launches, %ld of them wide, %ld operands turned\n", count, wide, turned);
-  assert_true(wide >= test_scaled(40) && turned >= test_scaled(100));
+  print_message("%ld launches, %ld of them wide, %ld operands turned, %ld by windows\n", count, wide, turned, windows);
+  assert_true(wide >= test_scaled(40) && turned >= test_scaled(100) && windows >= test_scaled(50));
+}
+
+/* The third operand has D's neighbours next to each other in shared memory, since a tile has one of its own first mode: 16 bytes of them
+ * are loaded from there at once, and lie at multiples of 16. */
+static void neighbours(void **unused) {
+  (void)unused;
+  static const int64_t extents[][5] = {{11, 12, 2, 7, 4}, {7, 8, 2, 7, 2}, {11, 36, 9, 7, 4}};
+  int beside = 0;
+  for (size_t i = 0; i < sizeof extents / sizeof *extents; ++i)
+    for (int d = 0; d < 2; ++d) {
+      setting s;
+      cutt_combine_launch launch;
+      make(&s, "debca,acedb,cbdae->bdaec", CUTT_I32, extents[i], 0);
+      place(&s, 0);
+      assert_true(cutt_device_elementwise_lay_out(&s.p, &devices[d], true, &launch));
+      for (int k = 0; k < 2; ++k) launch.args.op[k] = CUTT_COMBINE_ADD;
+      launch.args.three = launch.args.plain = true;
+      beside += launch.args.beside[2] == 4 && launch.args.walk[0].width == 16;
+      assert_sums(&s, "debca,acedb,cbdae->bdaec", &launch, i);
+      munmap(s.map, s.map_bytes);
+    }
+  assert_true(beside >= 2);
 }
 
 /* ----------------------------------------------------------------------------------------------------- the counts */
@@ -202,11 +231,15 @@ static const counted cases[] = {
     {"abc,cba->bac", CUTT_F64, {32, 32, 64}, true, 1, 2},
     {"abcd,dcba->abcd", CUTT_F32, {16, 32, 24, 40}, true, 1, 2},
     {"abc,cab,bca->abc", CUTT_F16, {64, 64, 64}, true, 1.001, 2},
-    {"ab,ba->ab", CUTT_F32, {256, 256}, false, 1, 1.05},
-    {"ab,ba->ab", CUTT_F64, {256, 256}, false, 1, 1.05},
-    {"abc,cab,bca->abc", CUTT_F32, {64, 64, 64}, false, 1, 1.6},
-    {"ab,ba->ab", CUTT_F32, {333, 257}, false, 1.35, 4},
-    {"abc,cab->abc", CUTT_F64, {37, 61, 91}, false, 1.35, 4},
+    /* By windows, which lie in shared memory as in the operand: rows whose steps are multiples of 16 bytes have the same banks. */
+    {"ab,ba->ab", CUTT_F32, {256, 256}, false, 1, 2},
+    {"ab,ba->ab", CUTT_F64, {256, 256}, false, 1, 1.6},
+    {"abc,cab,bca->abc", CUTT_F32, {64, 64, 64}, false, 1, 2.5},
+    {"ab,ba->ab", CUTT_F32, {333, 257}, false, 1.35, 1.3},
+    {"abc,cab->abc", CUTT_F64, {37, 61, 91}, false, 1.35, 1.3},
+    {"abc,bca->cab", CUTT_F32, {81, 79, 77}, false, 1.6, 1.8},
+    {"abc,bca->cab", CUTT_F64, {65, 67, 63}, false, 1.5, 1.6},
+    {"abc,bca->cab", CUTT_BF16, {81, 79, 77}, false, 2.1, 2.5},
     /* Direct: 16 bytes at a time. */
     {"a,a->a", CUTT_F32, {1000000}, true, 1.001, 4},
     {"a,a,a->a", CUTT_F16, {1000003}, true, 1.001, 4},
@@ -232,7 +265,7 @@ static void counts(void **unused) {
     simt_counts got;
     int64_t written;
     memset(&got, 0, sizeof got);
-    make(&s, c->pattern, c->type, c->extent);
+    make(&s, c->pattern, c->type, c->extent, 0);
     if (strcmp(c->pattern, "a,a->a") == 0) s.elements[A] = c->extent[0];
     place(&s, 0);
     assert_true(
@@ -261,6 +294,10 @@ static void counts(void **unused) {
     assert_true((double)got.shared[1].wavefronts <= c->most_wavefronts * (double)got.shared[1].ideal);
     assert_true((double)got.shared[0].wavefronts <= 1.1 * (double)got.shared[0].ideal);
     assert_true(flight >= 20 * 1024);
+    /* A request for elements one by one has at most as many bytes as a warp has of them. */
+    bool windows = false;
+    for (int k = 0; k < s.p.operands; ++k) windows = windows || launch.args.walk[1 + k].window;
+    if (windows) assert_true(got.load_bytes >= 250 * got.load_requests);
     munmap(s.map, s.map_bytes);
   }
 }
@@ -280,7 +317,7 @@ static void far_ones(void **unused) {
   for (size_t i = 0; i < sizeof far / sizeof *far; ++i) {
     setting s;
     cutt_combine_launch launch;
-    make(&s, far[i].pattern, far[i].type, far[i].extent);
+    make(&s, far[i].pattern, far[i].type, far[i].extent, 0);
     place(&s, 0);
     assert_true(cutt_device_elementwise_lay_out(&s.p, &devices[1], far[i].wide, &launch));
     launch.args.three = s.p.operands == 3;
@@ -289,7 +326,7 @@ static void far_ones(void **unused) {
     const uint32_t only[] = {0, l.blocks / 2, l.blocks - 1};
     l.only = only;
     l.only_count = 3;
-    const int64_t bytes = s.p.type->bytes, last = s.elements[D] - 1;
+    const int64_t bytes = s.p.type->bytes, last = s.volume - 1;
     const int32_t one = 1, two = 2, three = 3;
     memcpy(s.memory[A] + at_of(&s, A, last) * bytes, &one, sizeof one);
     memcpy(s.memory[B] + at_of(&s, B, last) * bytes, &two, sizeof two);
@@ -306,8 +343,8 @@ static void far_ones(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_sums), cmocka_unit_test(counts),
-                                     cmocka_unit_test(far_ones)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_sums), cmocka_unit_test(neighbours),
+                                     cmocka_unit_test(counts), cmocka_unit_test(far_ones)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   simt_cleanup();
   return result;

@@ -86,6 +86,10 @@ void simt_async_wait(uint32_t pending);
 #define async_copy4(...) simt_async_copy(SIMT_SITE, 4, __VA_ARGS__)
 #define async_copy8(...) simt_async_copy(SIMT_SITE, 8, __VA_ARGS__)
 #define async_copy16(...) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__)
+#define async_copy16_if(there, ...)                                                                                    \
+  do {                                                                                                                 \
+    if (there) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__, false);                                                     \
+  } while (0)
 #define async_commit() simt_async_commit()
 #define async_wait(pending) simt_async_wait(pending)
 

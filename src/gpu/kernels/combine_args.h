@@ -1,10 +1,15 @@
-/* The parameters of the kernels of combine.cu: one struct, passed by value. Offsets and steps are in elements.
+/* The parameters of the kernels of combine.cu: one struct, passed by value, of less than the 4 KB that CUDA before 12.1 allows. Offsets and steps
+ * are in elements.
  *
  * D = (alpha A op_ab beta B) op_abc gamma C, element by element. A block does tiles of D, a chunk of each of its modes, one after the
  * other, while the next one is on its way. A walk is an order in which the block's threads go over a tile: side by side they have
  * positions x, and one after the other they do rows y, both of which are numbers whose digits are the tile's modes, or parts of
  * them. The first walk is in D's order, and D is computed by it. If an operand has its elements in another order, operands are turned:
- * each is loaded by a walk in its own order, and put into shared memory as it lies, where the first walk finds it. */
+ * each is loaded by a walk in its own order, and put into shared memory as it lies, where the first walk finds it.
+ *
+ * Where its runs begin anywhere, an operand is loaded by windows: the 16 bytes at multiples of 16 that a run touches. Steps from run to run in
+ * shared memory have the same remainders by 16 bytes as in the operand, so that a window is one there, too, and where an element is still is
+ * the sum of one term of its position and one of its row. */
 #ifndef CUTT_GPU_KERNELS_COMBINE_ARGS_H
 #define CUTT_GPU_KERNELS_COMBINE_ARGS_H
 
@@ -14,7 +19,8 @@
 enum {
   CUTT_COMBINE_THREADS = 256, /* most of a block, and most positions of a walk */
   CUTT_COMBINE_OPERANDS = 3,
-  CUTT_COMBINE_APART = 64, /* threads between those that list the rows of one walk and of the next */
+  CUTT_COMBINE_WINDOW = 16, /* bytes */
+  CUTT_COMBINE_APART = 64,  /* threads between those that list the rows of one walk and of the next */
   CUTT_COMBINE_MODES = 52,
   CUTT_COMBINE_TILE_MODES = 10, /* most modes of which a tile has more than 1 */
   CUTT_COMBINE_SPLITS = 2,      /* most modes of which x has a part, and y the rest */
@@ -27,7 +33,9 @@ enum {
   CUTT_COMBINE_PART = 0,
   CUTT_COMBINE_WHOLE_TILE,
   CUTT_COMBINE_SETS,
-  CUTT_COMBINE_FIRST_TABLE = 16 * (CUTT_COMBINE_TILE_MODES * CUTT_COMBINE_WORD_BYTES * CUTT_COMBINE_SETS / 16),
+  CUTT_COMBINE_TILES_AT = 16 * (CUTT_COMBINE_TILE_MODES * CUTT_COMBINE_WORD_BYTES * CUTT_COMBINE_SETS / 16),
+  CUTT_COMBINE_TILE_BYTES = 48, /* where a tile begins; of two tiles, the one that is done and the next one */
+  CUTT_COMBINE_FIRST_TABLE = CUTT_COMBINE_TILES_AT + 2 * CUTT_COMBINE_TILE_BYTES,
   CUTT_COMBINE_REACH = INT32_MAX, /* of a tile, in a tensor */
   CUTT_COMBINE_WHOLE = 255        /* of a walk: no mode is split */
 };
@@ -44,7 +52,9 @@ typedef enum cutt_combine_table {
   CUTT_COMBINE_TURN_ROW = 0, /* in the tensor, and in shared memory */
   CUTT_COMBINE_TURN_PLACE,
   CUTT_COMBINE_TURN_LEFT,
-  CUTT_COMBINE_TURN_TABLES = CUTT_COMBINE_TURN_LEFT + CUTT_COMBINE_SETS
+  CUTT_COMBINE_TURN_TABLES = CUTT_COMBINE_TURN_LEFT + CUTT_COMBINE_SETS,
+  CUTT_COMBINE_WINDOW_TABLES =
+      CUTT_COMBINE_TURN_LEFT /* and a byte for each row: is it there in a tile that is not whole */
 } cutt_combine_table;
 
 /* Rows of a thread that are computed at once: so many loads of each operand are in flight. */
@@ -65,11 +75,16 @@ typedef struct cutt_combine_digit {
 
 /* digit[0], digit[1], ... are those of x; digit[DIGITS - 1], digit[DIGITS - 2], ... those of y. */
 typedef struct cutt_combine_walk {
-  uint32_t x, rows, x_digits, y_digits;
-  uint32_t split[CUTT_COMBINE_SPLITS]; /* modes of which x has a part, and y the rest */
-  uint32_t even;                       /* are all rows of a whole tile there */
+  uint32_t x, rows;
+  uint16_t x_digits, y_digits;
+  uint16_t split[CUTT_COMBINE_SPLITS]; /* modes of which x has a part, and y the rest */
   uint32_t table_at;                   /* in shared memory: the first table, behind which the others are */
-  uint32_t width; /* bytes of an access: of D where all is plain, and of an operand that is turned */
+  uint16_t even;                       /* are all rows of a whole tile there */
+  uint16_t width; /* bytes of an access: of D where all is plain, and of an operand that is turned */
+  /* 15: an operand is loaded by windows, else 0. Then digit[0] counts those of a run, which has `inner` elements for each of its mode;
+   * rows are all runs, of which threads side by side have `runs`, and nothing is split. */
+  uint16_t window, runs;
+  uint32_t inner;
   cutt_combine_digit digit[CUTT_COMBINE_DIGITS];
 } cutt_combine_walk;
 
@@ -85,6 +100,11 @@ typedef struct cutt_combine_scalar {
   uint32_t mixed; /* it has an imaginary part */
 } cutt_combine_scalar;
 
+/* Bytes, from an operand's first element on: what it spans; and from a tile's, what windows may touch. */
+typedef struct cutt_combine_span {
+  int64_t low, high, reach[2];
+} cutt_combine_span;
+
 typedef struct cutt_combine_args {
   uint32_t modes, tile_modes;
   uint32_t tiles, step;                                                      /* from a block's tile to its next one */
@@ -98,6 +118,7 @@ typedef struct cutt_combine_args {
   cutt_combine_scalar scale[CUTT_COMBINE_OPERANDS];
   uint32_t chunk[CUTT_COMBINE_TILE_MODES], last[CUTT_COMBINE_TILE_MODES]; /* last: of the last chunk of a mode */
   cutt_combine_walk walk[1 + CUTT_COMBINE_OPERANDS];
+  cutt_combine_span span[CUTT_COMBINE_OPERANDS]; /* of those that are loaded by windows */
   /* From a digit of the first walk to its next one: in D and in each operand, of what is turned in bytes of shared memory; and from a
    * digit of another operand's walk: in the operand, and there. */
   int32_t first_step[CUTT_COMBINE_DIGITS][1 + CUTT_COMBINE_OPERANDS];

@@ -91,6 +91,71 @@ DEVICE void COMBINE_OF(combine_turn_one_)(const cutt_combine_walk *walk, uint32_
 }
 #endif
 
+#if COMBINE_BYTES < 16
+/* The same by windows of 16 bytes. tile: bytes from the operand's first element to the tile's; to: where that one comes to lie. */
+DEVICE void COMBINE_OF(combine_turn_windows_)(const cutt_combine_args *args, uint32_t k, uint32_t set,
+                                              const unsigned char *operand, int64_t tile, uint32_t to) {
+  enum { TOGETHER = 4 };
+  const cutt_combine_walk *walk = &args->walk[1 + k];
+  const cutt_combine_digit *digit = &walk->digit[0];
+  const uint32_t rows = walk->rows, runs = walk->runs;
+  const uint32_t run = multiply_high(thread_index(), digit->inverse), window = thread_index() - run * digit->extent;
+  if (run >= runs) return;
+  const bool whole = set == CUTT_COMBINE_WHOLE_TILE;
+  const uint32_t extent = whole ? args->chunk[digit->mode] : shared_load4(combine_limit_at(set, digit->mode));
+  const cutt_combine_span *span = &args->span[k];
+  const bool within = tile + span->reach[0] >= span->low && tile + span->reach[1] <= span->high;
+  const uintptr_t from = (uintptr_t)(operand + tile) + window * CUTT_COMBINE_WINDOW;
+  to += window * CUTT_COMBINE_WINDOW;
+  /* Bytes of the run from the window on, if a window began with the run. */
+  const int32_t left = (int32_t)(extent * walk->inner * COMBINE_BYTES) - (int32_t)(window * CUTT_COMBINE_WINDOW);
+  const uint32_t step = runs * (2 * CUTT_COMBINE_WORD_BYTES);
+  uint32_t at = combine_own_at(walk, run);
+  UNROLL(1)
+  for (uint32_t y = run; y < rows && within; y += TOGETHER * runs, at += TOGETHER * step) {
+    word2 row[TOGETHER];
+    int32_t left_of[TOGETHER];
+    UNROLL(TOGETHER)
+    for (uint32_t i = 0; i < TOGETHER; ++i) {
+      const bool there = y + i * runs < rows;
+      row[i] = shared_load8(there ? at + i * step : at);
+      left_of[i] = there ? left : -CUTT_COMBINE_WINDOW;
+    }
+    if (!whole) {
+      UNROLL(TOGETHER)
+      for (uint32_t i = 0; i < TOGETHER; ++i)
+        if (y + i * runs < rows && !shared_load1(combine_run_at(walk, y + i * runs))) left_of[i] = -CUTT_COMBINE_WINDOW;
+    }
+    UNROLL(TOGETHER)
+    for (uint32_t i = 0; i < TOGETHER; ++i) {
+      const uintptr_t here = from + (uintptr_t)((int64_t)(int32_t)row[i].x * COMBINE_BYTES);
+      async_copy16_if((int32_t)(here % CUTT_COMBINE_WINDOW) + left_of[i] > 0,
+                      (to + row[i].y) & ~(CUTT_COMBINE_WINDOW - 1u),
+                      (const void *)(here & ~(uintptr_t)(CUTT_COMBINE_WINDOW - 1)));
+    }
+  }
+  /* In a tile at an end of what the operand spans, elements of windows that go beyond are loaded by themselves. */
+  UNROLL(1)
+  for (uint32_t y = run; y < rows && !within; y += runs) {
+    if (!whole && !shared_load1(combine_run_at(walk, y))) continue;
+    const word2 row = shared_load8(combine_own_at(walk, y));
+    const unsigned char *here =
+        operand + (tile + window * CUTT_COMBINE_WINDOW + (int64_t)(int32_t)row.x * COMBINE_BYTES);
+    const uint32_t shift = (uint32_t)(uintptr_t)here % CUTT_COMBINE_WINDOW;
+    const uint32_t there = (to + row.y) & ~(CUTT_COMBINE_WINDOW - 1u);
+    here -= shift;
+    const bool inside = here >= operand + span->low && here + CUTT_COMBINE_WINDOW <= operand + span->high;
+    if ((int32_t)shift + left <= 0) continue;
+    if (inside) async_copy16(there, here, false);
+    UNROLL(1)
+    for (uint32_t byte = 0; byte < CUTT_COMBINE_WINDOW && !inside; byte += COMBINE_BYTES) {
+      if ((window > 0 || byte >= shift) && (int32_t)(shift - byte) + left > 0)
+        COMBINE_ACCESS(shared_store)(there + byte, COMBINE_ACCESS(global_load)(here + byte));
+    }
+  }
+}
+#endif
+
 /* Of one operand: from: of the thread, in the tile; to: the same in shared memory. */
 DEVICE void COMBINE_OF(combine_turn_)(const cutt_combine_walk *walk, uint32_t set, const unsigned char *from,
                                       uint32_t to) {
@@ -121,7 +186,8 @@ DEVICE void COMBINE_OF(combine_turn_)(const cutt_combine_walk *walk, uint32_t se
 
 /* What a thread has of an operand in some rows, of which those are there whose bits are set. */
 DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k, const unsigned char *from,
-                                      uint32_t place, uint32_t first, uint32_t there, COMBINE_WORD *value) {
+                                      uint32_t first, uint32_t there, COMBINE_WORD *value) {
+  const uint32_t place = combine_place(from);
   const uint32_t at = combine_row_at(&args->walk[0], first) + (CUTT_COMBINE_ROW_A + k) * CUTT_COMBINE_WORD_BYTES;
   UNROLL(COMBINE_ROWS)
   for (uint32_t i = 0; i < COMBINE_ROWS; ++i) value[i] = COMBINE_ACCESS(pass_none)();
@@ -141,20 +207,19 @@ DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k,
   }
 }
 
-/* Where a thread's elements are, in the tensors and in shared memory. */
+/* Where a thread's elements are, as combine_at says. */
 typedef struct COMBINE_OF(combine_at_) {
   const unsigned char *a, *b, *c;
   unsigned char *d;
-  uint32_t place_a, place_b, place_c;
 } COMBINE_OF(combine_at_);
 
 /* A thread's rows from `first` on: loads, computes and stores those that are there. */
 DEVICE void COMBINE_OF(combine_rows_)(const cutt_combine_args *args, const COMBINE_OF(combine_at_) * at, uint32_t first,
                                       uint32_t there) {
   COMBINE_WORD in_a[COMBINE_ROWS], in_b[COMBINE_ROWS], in_c[COMBINE_ROWS];
-  COMBINE_OF(combine_load_)(args, 0, at->a, at->place_a, first, there, in_a);
-  COMBINE_OF(combine_load_)(args, 1, at->b, at->place_b, first, there, in_b);
-  COMBINE_OF(combine_load_)(args, 2, at->c, at->place_c, first, there, in_c);
+  COMBINE_OF(combine_load_)(args, 0, at->a, first, there, in_a);
+  COMBINE_OF(combine_load_)(args, 1, at->b, first, there, in_b);
+  COMBINE_OF(combine_load_)(args, 2, at->c, first, there, in_c);
   COMBINE_OF(combine_numbers_)(args, in_a, in_b, in_c);
   const uint32_t entry = combine_row_at(&args->walk[0], first);
   UNROLL(COMBINE_ROWS)
@@ -171,7 +236,7 @@ DEVICE void COMBINE_OF(combine_rows_)(const cutt_combine_args *args, const COMBI
   DEVICE void COMBINE_OF(combine_get##vector##_)(uint32_t place, uint32_t step, const uint32_t *row, uint32_t there,   \
                                                  COMBINE_REAL *x) {                                                    \
     COMBINE_WORD value[(vector) * (together)];                                                                         \
-    if (step == COMBINE_BYTES) {                                                                                       \
+    if ((vector) > 1 && step == COMBINE_BYTES) {                                                                       \
       UNROLL(together)                                                                                                 \
       for (uint32_t r = 0; r < (together); ++r)                                                                        \
         if (there >> r & 1) unpack(shared_load##bytes(place + row[r]), &value[r * (vector)]);                          \
@@ -198,11 +263,11 @@ DEVICE void COMBINE_OF(combine_rows_)(const cutt_combine_args *args, const COMBI
       if (there >> r & 1) row = shared_load16(entry + r * (4 * CUTT_COMBINE_WORD_BYTES));                              \
       d[r] = row.x, a[r] = row.y, b[r] = row.z, c[r] = row.w;                                                          \
     }                                                                                                                  \
-    COMBINE_OF(combine_get##vector##_)(at->place_a, args->beside[0], a, there, x);                                     \
-    COMBINE_OF(combine_get##vector##_)(at->place_b, args->beside[1], b, there, y);                                     \
+    COMBINE_OF(combine_get##vector##_)(combine_place(at->a), args->beside[0], a, there, x);                            \
+    COMBINE_OF(combine_get##vector##_)(combine_place(at->b), args->beside[1], b, there, y);                            \
     COMBINE_JOIN(args->op[0], x, y, (vector) * (together))                                                             \
     if (args->three) {                                                                                                 \
-      COMBINE_OF(combine_get##vector##_)(at->place_c, args->beside[2], c, there, y);                                   \
+      COMBINE_OF(combine_get##vector##_)(combine_place(at->c), args->beside[2], c, there, y);                          \
       COMBINE_JOIN(args->op[1], x, y, (vector) * (together))                                                           \
     }                                                                                                                  \
     UNROLL(together)                                                                                                   \
@@ -299,13 +364,14 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_), COMBINE_BLOCKS)
 (const unsigned char *a, unsigned char *result, CONSTANT(cutt_combine_args) args, const unsigned char *b,
  const unsigned char *c) {
   combine_list_rows(&args);
+  combine_list_tile(&args, block_index(), 0);
   if (!args.even) combine_list_limits(&args, 0, CUTT_COMBINE_WHOLE_TILE);
   /* A thread's positions do not change from tile to tile. */
   const combine_spot mine = combine_position(&args);
-  combine_own own[CUTT_COMBINE_OPERANDS] = {{0, 0}, {0, 0}, {0, 0}};
-  UNROLL(3)
-  for (uint32_t k = 0; k < CUTT_COMBINE_OPERANDS; ++k) {
-    if (args.use[k] == CUTT_COMBINE_TURNED) own[k] = combine_own_position(&args, k);
+  combine_own own[2] = {{0, 0}, {0, 0}};
+  UNROLL(2)
+  for (uint32_t k = 0; k < 2; ++k) {
+    if (args.use[k] == CUTT_COMBINE_TURNED && !args.walk[1 + k].window) own[k] = combine_own_position(&args, k);
   }
   barrier();
   if (!args.even) {
@@ -313,11 +379,11 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_), COMBINE_BLOCKS)
     barrier();
   }
   UNROLL(1)
-  for (uint32_t number = block_index();;) {
-    const combine_tile tile = combine_tile_of(&args, number);
+  for (uint32_t turn = 0;; ++turn) {
+    const combine_tile tile = combine_listed_tile(turn);
     const uint32_t set = tile.whole ? CUTT_COMBINE_WHOLE_TILE : CUTT_COMBINE_PART;
     if (!tile.whole) {
-      combine_list_limits(&args, number, set);
+      combine_list_limits(&args, tile.number, set);
       barrier();
       combine_list_left(&args, set);
       barrier();
@@ -325,27 +391,33 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_), COMBINE_BLOCKS)
     UNROLL(1)
     for (uint32_t k = 0; k < CUTT_COMBINE_OPERANDS; ++k) {
       if (args.use[k] != CUTT_COMBINE_TURNED) continue;
-      const combine_own my = k == 0 ? own[0] : k == 1 ? own[1] : own[2];
-      const int64_t from = (k == 0 ? tile.a : k == 1 ? tile.b : tile.c) + my.from;
+      const unsigned char *const operand = k == 0 ? a : k == 1 ? b : c;
+      const int64_t from = (k == 0 ? tile.a : k == 1 ? tile.b : tile.c) * COMBINE_BYTES;
+#if COMBINE_BYTES < 16
+      if (args.walk[1 + k].window) {
+        COMBINE_OF(combine_turn_windows_)
+        (&args, k, set, operand, from, args.turned_at[k] + combine_shift(&args, k, operand + from));
+        continue;
+      }
+#endif
+      const combine_own my = k == 0 ? own[0] : k == 1 ? own[1] : combine_own_position(&args, k);
       COMBINE_OF(combine_turn_)
-      (&args.walk[1 + k], set,
-       (k == 0   ? a
-        : k == 1 ? b
-                 : c) +
-           from * COMBINE_BYTES,
+      (&args.walk[1 + k], set, operand + from + (int64_t)my.from * COMBINE_BYTES,
        args.turned_at[k] + (uint32_t)my.place);
     }
     async_commit();
+    /* While the tile is on its way. */
+    const uint32_t next = tile.number + args.step;
+    const bool last = next >= args.tiles;
+    if (!last) combine_list_tile(&args, next, turn + 1);
+    const COMBINE_OF(combine_at_) at = {combine_at(&args, 0, a + tile.a * COMBINE_BYTES, mine.a, COMBINE_BYTES),
+                                        combine_at(&args, 1, b + tile.b * COMBINE_BYTES, mine.b, COMBINE_BYTES),
+                                        combine_at(&args, 2, c + tile.c * COMBINE_BYTES, mine.c, COMBINE_BYTES),
+                                        result + (tile.d + mine.d) * COMBINE_BYTES};
     async_wait(0);
     barrier();
-    const COMBINE_OF(combine_at_)
-        at = {a + (tile.a + mine.a) * COMBINE_BYTES, b + (tile.b + mine.b) * COMBINE_BYTES,
-              c + (tile.c + mine.c) * COMBINE_BYTES, result + (tile.d + mine.d) * COMBINE_BYTES,
-              args.turned_at[0] + (uint32_t)mine.a,  args.turned_at[1] + (uint32_t)mine.b,
-              args.turned_at[2] + (uint32_t)mine.c};
     COMBINE_OF(combine_all_)(&args, &at, set);
-    number += args.step;
-    if (number >= args.tiles) break;
+    if (last) break;
     barrier(); /* before what was read is written over */
   }
 }

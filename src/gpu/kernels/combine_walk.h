@@ -40,6 +40,7 @@ DEVICE pass_complex_double scaled_complex_double(const cutt_combine_scalar *by, 
   return times_complex_double(by->number, by->mixed, v);
 }
 
+enum { COMBINE_WARP = 32 };
 enum { COMBINE_FEW = 3 }; /* digits, and modes of a tile's number, that are looked at without a loop */
 
 /* Of the digits of a number, the first few as constants, as most walks have no more: an index that changes takes far longer. number: what
@@ -112,6 +113,7 @@ DEVICE combine_own combine_own_row(const cutt_combine_args *args, uint32_t opera
 typedef struct combine_tile {
   int64_t d, a, b, c;
   bool whole;
+  uint32_t number;
 } combine_tile;
 DEVICE void combine_add_mode(const cutt_combine_args *args, uint32_t i, uint32_t *number, combine_tile *tile) {
   const uint32_t rest = divide(*number, args->mode[i].chunks);
@@ -126,7 +128,7 @@ DEVICE void combine_add_mode(const cutt_combine_args *args, uint32_t i, uint32_t
                   args->last[i < CUTT_COMBINE_TILE_MODES ? i : 0] == args->chunk[i < CUTT_COMBINE_TILE_MODES ? i : 0];
 }
 DEVICE combine_tile combine_tile_of(const cutt_combine_args *args, uint32_t number) {
-  combine_tile tile = {0, 0, 0, 0, true};
+  combine_tile tile = {0, 0, 0, 0, true, number};
   UNROLL(COMBINE_FEW)
   for (uint32_t i = 0; i < COMBINE_FEW; ++i) {
     if (i >= args->modes) break;
@@ -134,6 +136,51 @@ DEVICE combine_tile combine_tile_of(const cutt_combine_args *args, uint32_t numb
   }
   UNROLL(1)
   for (uint32_t i = COMBINE_FEW; i < args->modes; ++i) combine_add_mode(args, i, &number, &tile);
+  return tile;
+}
+
+/* Bytes that a tile of an operand which is loaded by windows lies behind a multiple of 16. */
+DEVICE uint32_t combine_shift(const cutt_combine_args *args, uint32_t operand, const unsigned char *tile) {
+  return (uint32_t)(uintptr_t)tile & args->walk[1 + operand].window;
+}
+
+/* Where a thread's elements of an operand are: an address, or of what is turned a place in shared memory, as if it were one, so that both
+ * take the same registers. */
+DEVICE const unsigned char *combine_at(const cutt_combine_args *args, uint32_t operand, const unsigned char *tile,
+                                       int32_t mine, int32_t bytes) {
+  if (args->use[operand] != CUTT_COMBINE_TURNED) return tile + (int64_t)mine * bytes;
+  return (const unsigned char *)(uintptr_t)(args->turned_at[operand] + combine_shift(args, operand, tile) +
+                                            (uint32_t)mine);
+}
+DEVICE uint32_t combine_place(const unsigned char *at) { return (uint32_t)(uintptr_t)at; }
+
+/* To work out where a tile begins takes long: one warp does it for all, while the block waits for the tile before. */
+DEVICE uint32_t combine_tile_at(uint32_t turn) { return CUTT_COMBINE_TILES_AT + turn % 2 * CUTT_COMBINE_TILE_BYTES; }
+DEVICE word4 combine_two_words(int64_t x, int64_t y) {
+  const word4 v = {(uint32_t)x, (uint32_t)((uint64_t)x >> 32), (uint32_t)y, (uint32_t)((uint64_t)y >> 32)};
+  return v;
+}
+DEVICE void combine_list_tile(const cutt_combine_args *args, uint32_t number, uint32_t turn) {
+  if (thread_index() / COMBINE_WARP + 1 != thread_count() / COMBINE_WARP) return;
+  const combine_tile tile = combine_tile_of(args, number);
+  const uint32_t at = combine_tile_at(turn);
+  if (thread_index() % COMBINE_WARP > 0) return;
+  shared_store16(at, combine_two_words(tile.d, tile.a));
+  shared_store16(at + 16, combine_two_words(tile.b, tile.c));
+  const word2 rest = {tile.whole, tile.number};
+  shared_store8(at + 32, rest);
+}
+DEVICE int64_t combine_long(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
+DEVICE combine_tile combine_listed_tile(uint32_t turn) {
+  const uint32_t at = combine_tile_at(turn);
+  const word4 x = shared_load16(at), y = shared_load16(at + 16);
+  const word2 rest = shared_load8(at + 32);
+  const combine_tile tile = {combine_long(x.x, x.y),
+                             combine_long(x.z, x.w),
+                             combine_long(y.x, y.y),
+                             combine_long(y.z, y.w),
+                             rest.x != 0,
+                             rest.y};
   return tile;
 }
 
@@ -219,6 +266,11 @@ DEVICE uint32_t combine_own_at(const cutt_combine_walk *walk, uint32_t y) {
   return walk->table_at + y * (2 * CUTT_COMBINE_WORD_BYTES);
 }
 
+/* Of a walk by windows: is a run there in a tile that is not whole. */
+DEVICE uint32_t combine_run_at(const cutt_combine_walk *walk, uint32_t y) {
+  return walk->table_at + CUTT_COMBINE_WINDOW_TABLES * CUTT_COMBINE_WORD_BYTES * walk->rows + y;
+}
+
 /* A thread's first row of a walk: those of several walks are other threads' work. */
 DEVICE uint32_t combine_first_row(uint32_t walk) {
   return (thread_index() + walk * CUTT_COMBINE_APART) % thread_count();
@@ -251,6 +303,12 @@ DEVICE void combine_list_left(const cutt_combine_args *args, uint32_t set) {
     const cutt_combine_walk *walk = &args->walk[w];
     const uint32_t table = w == 0 ? CUTT_COMBINE_LEFT : CUTT_COMBINE_TURN_LEFT;
     if (w > 0 && args->use[w - 1] != CUTT_COMBINE_TURNED) continue;
+    if (walk->window) {
+      UNROLL(1)
+      for (uint32_t y = combine_first_row(w); y < walk->rows && set == CUTT_COMBINE_PART; y += thread_count())
+        shared_store1(combine_run_at(walk, y), combine_left(walk, y, set) ? 1 : 0);
+      continue;
+    }
     UNROLL(1)
     for (uint32_t y = combine_first_row(w); y < walk->rows; y += thread_count())
       shared_store4(walk->table_at + ((table + set) * walk->rows + y) * CUTT_COMBINE_WORD_BYTES,
