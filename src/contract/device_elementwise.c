@@ -126,29 +126,39 @@ static int64_t passes_of(const cutt_combine_walk *walk) {
   return walk->window ? (walk->rows + walk->runs - 1) / walk->runs : walk->rows;
 }
 
-/* Wavefronts of a walk's first positions in what is turned, whose steps are these, by accesses of `access` bytes. */
-static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, int64_t bytes, int64_t access) {
+/* Wavefronts of a walk's first positions in what is turned, whose steps are these, by accesses of `access` bytes. most: beyond which there is
+ * no need to know. */
+static int64_t wavefronts(const cutt_combine_walk *walk, const uint32_t *step, int64_t bytes, int64_t access,
+                          int64_t most) {
   const uint32_t together = at_once(access), digits = walk->x_digits + (walk->window ? walk->y_digits : 0u);
+  const uint32_t shift = access <= 4 ? 2 : access == 8 ? 3 : 4, element = (uint32_t)bytes; /* of an access's bytes */
+  uint32_t index[CUTT_COMBINE_DIGITS] = {0}, extent[CUTT_COMBINE_DIGITS], far[CUTT_COMBINE_DIGITS], at = 0;
   int64_t all = 0;
-  for (uint32_t begin = 0; begin < walk->x && begin < ENOUGH_LANES; begin += together) {
-    uint32_t word[32];
+  for (uint32_t i = 0; i < digits; ++i) {
+    const cutt_combine_digit *d = &walk->digit[digit_at(walk, i)];
+    extent[i] = d->extent;
+    far[i] = d->along * step[d->mode] * element;
+  }
+  for (uint32_t begin = 0; begin < walk->x && begin < ENOUGH_LANES && all < most; begin += together) {
+    uint32_t word[32][32]; /* of each bank */
     uint8_t count[32] = {0};
-    int most = 0;
+    uint8_t conflicts = 0;
     for (uint32_t lane = begin; lane < begin + together && lane < walk->x; ++lane) {
-      uint32_t rest = lane, at = 0;
-      for (uint32_t i = 0; i < digits; ++i) {
-        const cutt_combine_digit *d = &walk->digit[digit_at(walk, i)];
-        at += rest % d->extent * d->along * step[d->mode];
-        rest /= d->extent;
-      }
-      word[lane - begin] = (uint32_t)((int64_t)at * bytes / larger(access, (int64_t)4));
-      const uint32_t bank = word[lane - begin] % together;
+      const uint32_t here = at >> shift, bank = here & (together - 1);
       bool again = false;
-      for (uint32_t other = begin; other < lane && count[bank] > 0 && !again; ++other)
-        again = word[other - begin] == word[lane - begin];
-      if (!again && ++count[bank] > most) most = count[bank];
+      for (uint8_t other = 0; other < count[bank] && !again; ++other) again = word[bank][other] == here;
+      if (!again) {
+        word[bank][count[bank]++] = here;
+        if (count[bank] > conflicts) conflicts = count[bank];
+      }
+      for (uint32_t i = 0; i < digits; ++i) { /* the next position */
+        at += far[i];
+        if (++index[i] < extent[i]) break;
+        at -= far[i] * extent[i];
+        index[i] = 0;
+      }
     }
-    all += most;
+    all += conflicts;
   }
   return all;
 }
@@ -181,12 +191,13 @@ static int64_t least_wavefronts(const cutt_combine_layout *l, int k) {
   return least;
 }
 
-/* What an operand's way through shared memory takes, in wavefronts. */
-static int64_t cost_of(const cutt_combine_layout *l, int k) {
+/* What an operand's way through shared memory takes, in wavefronts; or more than `most`. */
+static int64_t cost_of(const cutt_combine_layout *l, int k, int64_t most) {
   const cutt_combine_walk *read = &l->args->walk[0], *write = &l->args->walk[1 + k];
-  const int64_t bytes = l->p->type->bytes;
-  return wavefronts(read, l->place[k], bytes, bytes) * passes_of(read) +
-         wavefronts(write, l->place[k], bytes, l->width[k]) * passes_of(write);
+  const int64_t bytes = l->p->type->bytes, reads = passes_of(read), writes = passes_of(write);
+  const int64_t cost = wavefronts(read, l->place[k], bytes, bytes, most / reads + 1) * reads;
+  if (cost > most) return cost;
+  return cost + wavefronts(write, l->place[k], bytes, l->width[k], (most - cost) / writes + 1) * writes;
 }
 
 /* The steps with as many elements left out as let threads side by side meet few banks twice. */
@@ -195,13 +206,13 @@ static void place(cutt_combine_layout *l, int k) {
   const bool beside = l->own_count[k] && l->own[k][0] == 0;
   const int64_t ideal = least_wavefronts(l, k),
                 unit = larger(l->width[k] / l->p->type->bytes, beside ? l->vector : INT64_C(1));
-  int64_t pad[CUTT_COMBINE_TILE_MODES] = {0}, least = INT64_MAX;
+  int64_t pad[CUTT_COMBINE_TILE_MODES] = {0}, least = INT64_MAX / 2;
   for (int m = larger(l->run_modes[k] - 1, 0); m < l->own_count[k] && least > ideal; ++m) {
     int64_t best = 0;
     for (int64_t tried = 0; tried <= MOST_PAD && least > ideal; ++tried) {
       pad[m] = tried * unit;
       set_steps(l, k, pad);
-      const int64_t cost = cost_of(l, k);
+      const int64_t cost = cost_of(l, k, least);
       if (cost < least) {
         least = cost;
         best = pad[m];
