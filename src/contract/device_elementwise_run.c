@@ -85,15 +85,18 @@ cuttResult cutt_device_elementwise_start(const plan_t *p, const cutt_runtime *ru
                                          void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream) {
   const cutt_device_elementwise *device = p->device;
   const unsigned char *at[CUTT_MOST_TENSORS];
-  bool wide = device->has_wide;
+  bool wide = device->has_wide, aligned = true;
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
     const int from = tensor[t] ? t : CUTT_RESULT; /* what is not read has some address */
     at[t] = (const unsigned char *)tensor[from] + p->origin[from];
     const int operand = t == CUTT_THIRD ? 2 : t;
     const bool single = t != CUTT_RESULT && device->wide.args.use[operand] == CUTT_COMBINE_SINGLE;
-    if (!single && (uintptr_t)at[t] % 16) wide = false;
+    if (!single && (uintptr_t)at[t] % 16) wide = aligned = false;
   }
-  if (device->pass[0].plan) return cutt_device_permuted_start(p, at, stream);
+  /* Where addresses are not aligned, kernels of permutations access elements one by one, and those of tiles windows. */
+  const bool windows = device->narrow.args.walk[1].window || device->narrow.args.walk[2].window;
+  const bool tiles = !aligned && windows && p->type->bytes > 2 && !device->pass[1].plan;
+  if (device->pass[0].plan && !tiles) return cutt_device_permuted_start(p, at, stream);
   const cutt_combine_launch *launch = wide ? &device->wide : &device->narrow;
   void *parameters[] = {(void *)&at[CUTT_LEFT], (void *)&at[CUTT_RESULT], (void *)(uintptr_t)&launch->args,
                         (void *)&at[CUTT_RIGHT], (void *)&at[CUTT_THIRD]};

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "contract/device_elementwise.h"
 #include "contract/problem.h"
 #include "plan/services.h"
 
-enum { WORTH_TWO_PASSES = 16 << 20 }; /* bytes of D */
+enum { WORTH_TWO_PASSES = 16 << 20, SHORT_RUN = 64, LONG_RUN = 256, LONG_HALVES = 1024 }; /* bytes of D; of runs */
 
 typedef struct cuttElementwiseStruct plan_t;
 
@@ -26,6 +27,31 @@ static const cutt_combine_args *args_of(const plan_t *p) {
 
 static bool is_turned(const plan_t *p, int operand) { return args_of(p)->use[operand] == CUTT_COMBINE_TURNED; }
 
+/* Are there gaps between a tensor's elements? */
+static bool has_gaps(const plan_t *p, cutt_tensor t) {
+  int64_t span = 1, elements = 1;
+  for (int i = 0; i < p->modes; ++i) {
+    span += (p->mode[i].extent - 1) * llabs(p->mode[i].stride[t]);
+    elements *= p->mode[i].extent;
+  }
+  return span > elements;
+}
+
+/* An operand is turned by windows: its runs do not begin at multiples of 16 bytes. */
+static bool by_windows(const plan_t *p) { return args_of(p)->walk[1].window || args_of(p)->walk[2].window; }
+
+/* Are tiles faster than a permutation of an operand whose runs begin anywhere? Mostly where a tensor has gaps, and with elements of 4 bytes
+ * where runs are long: there are few modes, and none is short. Those of 2 bytes are turned one by one in tiles, but not by permutations. */
+static bool are_tiles_faster(const plan_t *p) {
+  const int64_t bytes = p->type->bytes;
+  int64_t least = p->mode[0].extent;
+  if (!by_windows(p)) return false;
+  for (int i = 1; i < p->modes; ++i) least = smaller(least, p->mode[i].extent);
+  if (bytes == 2) return p->modes == 2 && least * bytes >= LONG_HALVES;
+  if (has_gaps(p, CUTT_LEFT) || has_gaps(p, CUTT_RIGHT) || has_gaps(p, CUTT_RESULT)) return true;
+  return bytes == 4 && p->modes <= 3 && least * bytes >= LONG_RUN;
+}
+
 /* One operand is laid out as D, and not conjugated, as kernels of permutations have it. Those of tiles are faster where neither operand is
  * turned and runs are no multiples of 16 bytes, of elements of 2 bytes only if both are laid out as D; and where they compute 16 bytes
  * of such elements at once. */
@@ -34,6 +60,7 @@ static bool find_one(const plan_t *p, cutt_device_permuted *pass) {
   const bool whole = p->device->has_wide && p->modes > 0 && p->mode[0].extent * element % 16 == 0;
   if (is_turned(p, 0) || is_turned(p, 1)) {
     if (element == 2 && p->device->has_wide && args_of(p)->walk[0].width > 2) return false;
+    if (are_tiles_faster(p)) return false;
   } else if (!whole && element < 16 && (element > 2 || (p->as_result[0] && p->as_result[1]))) {
     return false;
   }
@@ -54,21 +81,31 @@ static int fast_mode(const plan_t *p, int operand) {
   return fast;
 }
 
+/* Is an operand loaded element by element, or in runs that are hardly longer than what memory moves at least? Those of elements of 4 bytes
+ * only matter where modes are many, and most tiles not whole. */
+static bool is_slow(const plan_t *p, int operand) {
+  const cutt_combine_walk *walk = &args_of(p)->walk[1 + operand];
+  const int64_t bytes = p->type->bytes;
+  if (!is_turned(p, operand)) return false;
+  if (!walk->window) return walk->width <= bytes;
+  return args_of(p)->chunk[walk->digit[0].mode] * walk->inner * bytes <= SHORT_RUN && (bytes == 2 || p->modes > 3);
+}
+
 /* Is it worth two passes, of which the first permutes one operand to D? They move D three times, and reach 0.5 of a copy's speed. Where
- * elements are turned one by one in shared memory, those of 2 bytes reach 0.2 to 0.35, and those of 4 bytes 0.35 to 0.5 if tiles have
- * three modes of short runs. What is scaled would be rounded twice in half types, and an operand that is laid out as D may be D. */
+ * elements are turned one by one in shared memory, or in short runs, those of 2 bytes reach 0.2 to 0.35, and those of 4 bytes 0.35 to 0.5 if
+ * tiles have three modes of short runs. What is scaled would be rounded twice in half types, and an operand that is laid out as D may be D. */
 static bool is_worth_two(const plan_t *p) {
   const int64_t element = p->type->bytes;
   int64_t bytes = element;
-  bool single = false, both = true;
+  bool slow[2], both = true;
   if (p->as_result[0] || p->as_result[1]) return false;
   if (element > 4 || repeats(p, 0) || repeats(p, 1) || (element == 2 && p->scaled[0])) return false;
   for (int i = 0; i < p->modes; ++i) bytes *= p->mode[i].extent;
   for (int k = 0; k < 2; ++k) {
-    single = single || (is_turned(p, k) && args_of(p)->walk[1 + k].width <= element);
+    slow[k] = is_slow(p, k);
     both = both && is_turned(p, k);
   }
-  if (!single || bytes < WORTH_TWO_PASSES) return false;
+  if (!(element == 2 ? slow[0] || slow[1] : slow[0] && slow[1]) || bytes < WORTH_TWO_PASSES) return false;
   const int first = fast_mode(p, 0), second = fast_mode(p, 1);
   return element == 2 || (both && first != second && first != 0 && second != 0);
 }
