@@ -106,6 +106,37 @@ static void short_runs(void **unused) {
   }
 }
 
+/* Every second to fifth element of rows with a gap behind each, which change places; with all of a row, and a part, in a tile. */
+static void every_other_element_of_rows(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16, CUTT_F32};
+  static const int64_t lengths[][2] = {{7, 0}, {64, 0}, {65, 0}, {203, 0}, {203, 64}, {1000, 144}};
+  static const int perm[3] = {0, 2, 1};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+      for (int64_t step = 2; step <= 5; step++) {
+        const int64_t extents[3] = {lengths[n][0], 3, 2}, row = step * lengths[n][0] + 1;
+        const int64_t strides[3] = {step, row, 3 * row};
+        test_problem p = test_packed(types[t], 3, extents, perm);
+        p.in_strided = true;
+        memcpy(p.in_strides, strides, sizeof strides);
+        if (types[t] == CUTT_F32) p.has_alpha = true, p.alpha.f32[0] = 3;
+        p.in_at = places[turn % 6];
+        p.out_at = places[turn / 6 % 6];
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        for (int non_temporal = 0; non_temporal < 2; non_temporal++) {
+          const cutt_candidate q = gather(turn % 2, 0, 1, lengths[n][1], non_temporal);
+          bool ran = false;
+          if (!test_try_candidate(&p, &q, &ran)) fail();
+          assert_true(ran || non_temporal);
+        }
+      }
+    }
+  }
+}
+
 /* Tensors whose first modes are in M_k and outside of it in turn: columns that are parts of several output runs. With whole modes, and
  * with one of each side cut. */
 static void columns_of_several_runs(void **unused) {
@@ -244,7 +275,8 @@ static void many_elements_apart(void **unused) {
         if (window) q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
         if (!test_try_candidate(&p, &q, &ran)) fail();
         assert_true(ran || window);
-        if (!window) assert_int_equal(tile_of(&p, &q).in_step, w >= 8 && strides[s] * w <= 128 ? strides[s] : 0);
+        const bool step = (w >= 8 && strides[s] * w <= 128) || cutt_cpu_has_skip(64, true, w, strides[s]);
+        if (!window) assert_int_equal(tile_of(&p, &q).in_step, step ? strides[s] : 0);
       }
     }
   }
@@ -420,6 +452,7 @@ int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed),
                                      cmocka_unit_test(short_runs),
+                                     cmocka_unit_test(every_other_element_of_rows),
                                      cmocka_unit_test(columns_of_several_runs),
                                      cmocka_unit_test(broadcasts),
                                      cmocka_unit_test(elements_apart),

@@ -326,7 +326,12 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       n[CUTT_CPU_COUNT_FLUSHES] /= 4;
       n[CUTT_CPU_COUNT_GATHERS] *= 2;
     }
-    if (t->in_step != 0 && !t->non_temporal) n[CUTT_CPU_COUNT_GATHERS] /= 2; /* two and more in a store */
+    if (t->skips) { /* whole vectors, as windows that follow one another */
+      n[CUTT_CPU_COUNT_GATHERS] = 0;
+      n[CUTT_CPU_COUNT_WINDOWS_NEAR] = bytes / LINE * (double)(t->in_step - 1);
+    } else if (t->in_step != 0 && !t->non_temporal) { /* two and more in a store */
+      n[CUTT_CPU_COUNT_GATHERS] /= 2;
+    }
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows

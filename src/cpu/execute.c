@@ -208,6 +208,10 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     if (rest > 0) p->kernels->repeat(to + r * p->w, NULL, from, p->row + r, 1, 1, rest, p->w);
     return;
   }
+  if (p->skip) {
+    p->skip(to, from, t->rows, p->in_step / p->w, false);
+    return;
+  }
   if (p->in_step != 0 && ahead->runs == 0 && !d->kernels) {
     p->kernels->strided(to, from, p->in_step, t->rows, p->w, p->step_ahead);
     return;
@@ -319,6 +323,10 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
     if (p->scale.active && !p->non_temporal && p->run_stride == p->w && t->shared_run >= SCALED_RUN) {
       const bool more = segment + 1 < t->segments && t->rows * t->shared_run >= 2 * GATHER_BYTES;
       scale_runs(j, t, dst, more ? t->out + p->segment_out[segment + 1] : NULL, src, ahead);
+      continue;
+    }
+    if (j->direct && p->non_temporal && p->skip) {
+      p->skip(dst, src, t->rows, p->in_step / p->w, true);
       continue;
     }
     if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */

@@ -156,7 +156,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->reads_lines && t->along && all->along_whole[width]) p->along = all->along_whole[width];
     if (t->reads_lines && !t->along && all->whole[width]) p->transpose = all->whole[width];
   }
-  if (t->kernel == CUTT_CPU_COPY && t->in_step > 1) p->skip = bytes ? bytes->skip : all->skip[width];
+  if (t->skips) p->skip = bytes ? bytes->skip : all->skip[width];
   if (t->turned > 0) p->turn = tables->bytes->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {
     p->window = bytes ? bytes->window : all->window[width];
@@ -188,7 +188,7 @@ static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canoni
   f.steps = (t->along && !t->tiles_ahead) ||
             (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
-  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t)) f.runs = 0;
+  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t) || t->skips) f.runs = 0;
   return f;
 }
 

@@ -290,26 +290,31 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->turned_mode = mode;
 }
 
-/* Rows at a small distance from each other, which need no table. */
-static void find_step(const cutt_canonical *c, cutt_cpu_tile *t) {
-  enum { FAR = 2 * CUTT_CPU_LINE };
-  int64_t step = 0;
-  if (t->kernel != CUTT_CPU_GATHER || t->shared_run > 1 || t->repeats > 1 || c->elem_bytes < 8) return;
-  for (int i = 0; i < c->rank; ++i) {
-    if (t->role[i] != CUTT_CPU_ROW || t->extent[i] == 1) continue;
-    if (step != 0) return;
-    step = c->mode[i].in_stride;
-  }
-  if (step == -1 && c->elem_bytes == 8) return; /* for windows */
-  if ((step < 0 ? -step : step) * c->elem_bytes <= FAR) t->in_step = step;
-}
-
 /* Few runs for each segment: a call for each segment would take longer than short ones. */
 static void find_segments(cutt_cpu_tile *t, int64_t w) {
   enum { LONG_RUN = 8192, LEAST = 4 };
   t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && t->run_stride == 1 &&
                    t->turned == 0 && t->repeats == 1 && t->segments >= LEAST &&
                    t->run * w <= (t->rows == 1 ? LONG_RUN : CUTT_CPU_LINE);
+}
+
+/* Rows at a small distance from each other, which need no table. What is skipped of them must not be what another segment of the tile
+ * wants, if stores go past the caches: then each run of a tile begins and ends with parts of lines, so that it has to be long. */
+static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                      cutt_cpu_tile *t) {
+  enum { FAR = 2 * CUTT_CPU_LINE, LONG = 2048 };
+  const bool past = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
+  int64_t step = 0;
+  if (t->kernel != CUTT_CPU_GATHER || t->shared_run > 1 || t->repeats > 1) return;
+  for (int i = 0; i < c->rank; ++i) {
+    if (t->role[i] != CUTT_CPU_ROW || t->extent[i] == 1) continue;
+    if (step != 0) return;
+    step = c->mode[i].in_stride;
+  }
+  t->skips = t->rows * c->elem_bytes >= (past ? LONG : CUTT_CPU_LINE) && (t->segments == 1 || !past) &&
+             cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, c->elem_bytes, step);
+  if (!t->skips && (c->elem_bytes < 8 || (step == -1 && c->elem_bytes == 8))) return; /* for windows */
+  if ((step < 0 ? -step : step) * c->elem_bytes <= FAR) t->in_step = step;
 }
 
 /* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as
@@ -367,7 +372,7 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
              larger(t->shared_run, t->repeats) * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
-              (!t->non_temporal || t->shifts || t->follows || t->along || t->joins);
+              (!t->non_temporal || t->shifts || t->follows || t->along || t->joins || t->skips);
 }
 
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,
@@ -475,6 +480,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
       return refuse(why,
                     "Copy takes contiguous tensors, and every second to fourth element where there is a kernel for it");
     t->in_step = step;
+    t->skips = skips;
     find_writer(machine, c, candidate, t);
     return true;
   }
@@ -497,11 +503,11 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   find_repeats(c, t);
   t->rows_collide = find_collisions(machine, c, t);
+  find_step(machine, c, candidate, t);
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
-  find_step(c, t);
   find_segments(t, c->elem_bytes);
   t->one_line = find_one_line(machine, c, t);
   t->reads_lines = reads_lines(machine, c, t);

@@ -47,7 +47,6 @@ CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bo
     if (step == 2) skip(W, 2, dst, src, n, past);                                                                      \
     if (step == 3) skip(W, 3, dst, src, n, past);                                                                      \
     if (step == 4) skip(W, 4, dst, src, n, past);                                                                      \
-    if (past) cutt_store_fence();                                                                                      \
   }
 #if defined(__AVX512VBMI__)
 CUTT_DEFINE_SKIP(1)
