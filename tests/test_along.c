@@ -306,6 +306,18 @@ static void parts_of_threads(void **unused) {
   }
 }
 
+static cutt_candidate copy_of(int threads, bool non_temporal, int walk) {
+  cutt_candidate q;
+  memset(&q, 0, sizeof q);
+  q.method = CUTT_METHOD_COPY;
+  q.m = q.k = 1;
+  q.threads = threads;
+  q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
+  q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
+  q.param[CUTT_CPU_PARAM_WALK] = walk;
+  return q;
+}
+
 /* Copies past the caches, shorter than what four pages at a time are done for, and longer than a thread takes at once. */
 static void copies(void **unused) {
   (void)unused;
@@ -322,14 +334,7 @@ static void copies(void **unused) {
         p.out_at = places[turn / 6 % 6];
         p.threads = 1 + turn % 2;
         p.seed = (uint64_t)++turn;
-        cutt_candidate q;
-        memset(&q, 0, sizeof q);
-        q.method = CUTT_METHOD_COPY;
-        q.m = q.k = 1;
-        q.threads = p.threads;
-        q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
-        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
-        q.param[CUTT_CPU_PARAM_WALK] = walk;
+        const cutt_candidate q = copy_of(p.threads, true, walk);
         bool ran = false;
         if (!test_try_candidate(&p, &q, &ran)) fail();
         assert_true(ran);
@@ -356,14 +361,7 @@ static void every_other_element(void **unused) {
       p.out_at = places[turn / 6 % 6];
       p.threads = 1 + turn % 2;
       p.seed = (uint64_t)++turn;
-      cutt_candidate q;
-      memset(&q, 0, sizeof q);
-      q.method = CUTT_METHOD_COPY;
-      q.m = q.k = 1;
-      q.threads = p.threads;
-      q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
-      q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = turn % 3 > 0;
-      q.param[CUTT_CPU_PARAM_WALK] = turn % 3 > 0 ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
+      const cutt_candidate q = copy_of(p.threads, turn % 3 > 0, turn % 3 > 0 ? CUTT_CPU_ALONG : CUTT_CPU_DOWN);
       bool ran = false;
       if (!test_try_candidate(&p, &q, &ran)) fail();
       const bool has =
