@@ -422,6 +422,7 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
   }
   int64_t rows = t->rows, r = 0;
   if (!may_overrun_columns(j, t, src, cols)) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no more than block_rows rows, no turn */
     for (rows = 0; !p->gaps && rows < t->rows - p->block_rows && src + row[rows] + 16 <= j->in_end;) ++rows;
     if (rows < p->block_rows) rows = 0; /* else only the last ones need a guard */
     transpose_guarded(j, stage + rows * p->w, pos, src, row + rows, t->rows - rows, cols, ahead);
