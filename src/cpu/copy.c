@@ -10,7 +10,7 @@ enum { LINE = CUTT_CPU_LINE };
 void cutt_cpu_copy(const cutt_cpu_plan *p, const char *in, char *out, int64_t from, int64_t to, char *stage) {
   if (p->skip) {
     const bool past = p->non_temporal && ((uintptr_t)out & (uintptr_t)(p->w - 1)) == 0;
-    p->skip(out + from, in + from / p->w * p->in_step, (to - from) / p->w, p->in_step / p->w, past);
+    p->skip(out + from, in + from / p->w * p->in_step, (to - from) / p->w, p->in_step, past);
     return;
   }
   if (!p->scale.active) {

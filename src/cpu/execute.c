@@ -209,7 +209,7 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     return;
   }
   if (p->skip) {
-    p->skip(to, from, t->rows, p->in_step / p->w, false);
+    p->skip(to, from, t->rows, p->in_step, j->direct && p->non_temporal);
     return;
   }
   if (p->in_step != 0 && ahead->runs == 0 && !d->kernels) {
@@ -325,10 +325,6 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
       scale_runs(j, t, dst, more ? t->out + p->segment_out[segment + 1] : NULL, src, ahead);
       continue;
     }
-    if (j->direct && p->non_temporal && p->skip) {
-      p->skip(dst, src, t->rows, p->in_step / p->w, true);
-      continue;
-    }
     if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */
       p->kernels->join_runs(dst, carry, src, p->row, t->rows, t->shared_run, t->first, t->last, ahead);
       continue;
@@ -339,7 +335,7 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
       continue;
     }
     drain written = {.at = 0};
-    if (j->direct && !p->non_temporal) {
+    if (j->direct && (p->skip || !p->non_temporal)) {
       gather_run(j, t, dst, src, ahead, &written);
       continue;
     }

@@ -150,7 +150,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     }
     if (t->scales) p->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
     if (t->shifts) p->shift = bytes ? bytes->shift : all->shift[width];
-    if (t->follows) p->follow = bytes ? bytes->follow : all->follow[width];
+    if (t->follows) p->follow = all->follow[width];
     if (t->lines) p->lines = bytes ? bytes->lines : all->lines[width];
     if (t->along) p->along = bytes ? bytes->along : all->along[width];
     if (t->reads_lines && t->along && all->along_whole[width]) p->along = all->along_whole[width];

@@ -28,10 +28,9 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_shift_fn *lines;         /* transpose through the caches where columns begin within lines; NULL: likewise */
   cutt_cpu_follow_fn *follow;       /* the same for columns that are one output run; NULL: likewise */
   cutt_cpu_along_fn *along;         /* the same along the rows, a tile at a time; NULL: likewise */
-  cutt_cpu_skip_fn
-      *skip; /* copy or gather of every second to fourth element, in_step bytes apart; NULL: not used by this plan */
-  cutt_cpu_window_fn *window; /* gather through windows; NULL: run by run */
-  cutt_cpu_turn_fn *turn;     /* gather of short runs, `turned` segments at a time; NULL: not used by this plan */
+  cutt_cpu_skip_fn *skip;           /* copy or gather of elements in_step bytes apart; NULL: not used by this plan */
+  cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
+  cutt_cpu_turn_fn *turn;           /* gather of short runs, `turned` segments at a time; NULL: not used by this plan */
   cutt_cpu_windows windows;
   int64_t window_vector; /* bytes of the output that have windows of their own */
   bool guards_windows;   /* the kernel can be asked to read no more than elements */

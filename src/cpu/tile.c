@@ -300,10 +300,8 @@ static void find_segments(cutt_cpu_tile *t, int64_t w) {
 
 /* Rows at a small distance from each other, which need no table. What is skipped of them must not be what another segment of the tile
  * wants, if stores go past the caches: then each run of a tile begins and ends with parts of lines, so that it has to be long. */
-static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
-                      cutt_cpu_tile *t) {
+static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
   enum { FAR = 2 * CUTT_CPU_LINE, LONG = 2048 };
-  const bool past = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
   int64_t step = 0;
   if (t->kernel != CUTT_CPU_GATHER || t->shared_run > 1 || t->repeats > 1) return;
   for (int i = 0; i < c->rank; ++i) {
@@ -311,7 +309,8 @@ static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, 
     if (step != 0) return;
     step = c->mode[i].in_stride;
   }
-  t->skips = t->rows * c->elem_bytes >= (past ? LONG : CUTT_CPU_LINE) && (t->segments == 1 || !past) &&
+  t->skips = t->rows * c->elem_bytes >= (t->non_temporal ? LONG : CUTT_CPU_LINE) &&
+             (t->segments == 1 || !t->non_temporal) &&
              cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, c->elem_bytes, step);
   if (!t->skips && (c->elem_bytes < 8 || (step == -1 && c->elem_bytes == 8))) return; /* for windows */
   if ((step < 0 ? -step : step) * c->elem_bytes <= FAR) t->in_step = step;
@@ -332,12 +331,17 @@ static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t,
   return distances & -distances;
 }
 
-/* Does L1 not hold a line of each of as many rows as a pass of a walk along them reads, since they share few of its sets? */
-static bool find_collisions(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+/* Have L1 and L2 too few sets for a line of each row of a pass of two lines of a walk along them? As for L2, of floats: of doubles, which are
+ * read in whole lines, half as many rows at a time would be slower all the same. */
+static void find_collisions(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
   const int64_t pass = 2 * CUTT_CPU_LINE / c->elem_bytes;
   int64_t lines;
+  if (t->kernel != CUTT_CPU_TRANSPOSE) return;
   const int64_t distance = distance_of_rows(c, t, pass, &lines);
-  return t->kernel == CUTT_CPU_TRANSPOSE && cutt_cpu_l1_holds(machine, distance) < smaller(lines, pass);
+  if (lines > pass) lines = pass;
+  t->rows_collide = cutt_cpu_l1_holds(machine, distance) < lines;
+  t->one_line = t->along && c->elem_bytes == 4 && distance > 0 &&
+                cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, distance) < lines;
 }
 
 /* Does each column begin in the output where the one before it ends, and what comes after the last one likewise? */
@@ -356,16 +360,14 @@ static bool columns_follow(const cutt_canonical *c, const cutt_cpu_tile *t) {
 /* Is the output written by the kernel itself, or from the staging buffer? */
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
-  t->non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
-  t->along = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG && !c->scale.active;
-  if (t->kernel == CUTT_CPU_COPY) return;
   /* With fewer rows than a vector has, garbage is written behind each column, which only the stage has room for. */
   const bool garbage = t->rows < t->block_rows;
-  t->shifts = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->cols_inside && t->inners == 1 &&
-              cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
-  t->follows = c->elem_bytes >= 4 && t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && t->cols_inside &&
-               t->apart == 1 && !c->scale.active && !t->rows_collide && columns_follow(c, t) &&
-               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
+  const bool whole_lines = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage;
+  const int64_t vector = candidate->param[CUTT_CPU_PARAM_VECTOR];
+  t->shifts = whole_lines && !t->cols_inside && t->inners == 1 &&
+              cutt_cpu_has_shift(vector, machine->byte_permutes, c->elem_bytes);
+  t->follows = whole_lines && t->cols_inside && t->apart == 1 && !c->scale.active && !t->rows_collide &&
+               cutt_cpu_has_follow(vector, c->elem_bytes) && columns_follow(c, t);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
@@ -380,16 +382,6 @@ cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, co
   int64_t lines;
   const int64_t distance = distance_of_rows(c, t, INT64_MAX, &lines);
   return (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distance)};
-}
-
-/* Has L2 too few sets for a line of each row of a pass of two lines? Of doubles, which are read in whole lines, half as many rows at a time
- * would be slower all the same. */
-static bool find_one_line(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
-  const int64_t pass = 2 * CUTT_CPU_LINE / c->elem_bytes;
-  int64_t lines;
-  const int64_t distance = distance_of_rows(c, t, pass, &lines);
-  return t->along && c->elem_bytes == 4 && distance > 0 &&
-         cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, distance) < smaller(lines, pass);
 }
 
 /* Where whole lines of rows are worth reading, if the machine does that quickly: where L1 would lose them before they are read again,
@@ -468,6 +460,8 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   memset(t, 0, offsetof(cutt_cpu_tile, sequence));
   t->kernel = (cutt_cpu_kernel)kernel;
   t->prefetch = (int)prefetch;
+  t->non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
+  t->along = walk == CUTT_CPU_ALONG && !c->scale.active;
   t->sequences = t->outers = 0;
   t->split_m = t->split_k = t->last_k = -1;
   t->shared_run = t->rows = t->cols = t->apart = t->inners = t->segments = t->run = t->run_stride = t->block_rows = 1;
@@ -481,7 +475,6 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
                     "Copy takes contiguous tensors, and every second to fourth element where there is a kernel for it");
     t->in_step = step;
     t->skips = skips;
-    find_writer(machine, c, candidate, t);
     return true;
   }
   if (rank == 0) return refuse(why, "a single element is a Copy");
@@ -502,14 +495,13 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
   find_repeats(c, t);
-  t->rows_collide = find_collisions(machine, c, t);
-  find_step(machine, c, candidate, t);
+  find_collisions(machine, c, t);
+  find_step(machine, c, t);
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
   find_segments(t, c->elem_bytes);
-  t->one_line = find_one_line(machine, c, t);
   t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);

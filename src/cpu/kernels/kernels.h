@@ -159,8 +159,8 @@ typedef void cutt_cpu_turn_fn(char *const *dst, const char *src, const int64_t *
                               cutt_cpu_ahead *ahead);
 static inline int cutt_cpu_turned(int64_t n) { return (int)(16 / n); }
 
-/* Every step-th of elements of w bytes, n of them, 2 <= step <= 4, one after another to dst, which for stores past the caches is a
- * multiple of w. Nothing before the first element and behind the last one is read. */
+/* n elements of w bytes, `step` bytes apart, 2 to 4 times w, one after another to dst, which for stores past the caches is a multiple of w.
+ * Nothing before the first element and behind the last one is read. */
 typedef void cutt_cpu_skip_fn(char *dst, const char *src, int64_t n, int64_t step, bool past);
 
 /* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
@@ -204,6 +204,7 @@ static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 
 static inline bool cutt_cpu_has_shift(int64_t vector_bytes, bool byte_permutes, int64_t w) {
   return vector_bytes >= 64 && (w >= 2 || byte_permutes);
 }
+static inline bool cutt_cpu_has_follow(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 4; }
 static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes, int64_t w) {
   return (vector_bytes >= 64 && w >= 2 && w <= 8) || (byte_permutes && w <= 8);
 }
@@ -221,7 +222,6 @@ static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector
 typedef struct cutt_cpu_byte_kernels {
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_VECTORS];
   cutt_cpu_shift_fn *shift, *lines;
-  cutt_cpu_follow_fn *follow;
   cutt_cpu_along_fn *along;
   cutt_cpu_window_fn *window;
 
@@ -246,7 +246,7 @@ typedef struct cutt_cpu_kernels {
    * of other tiles is of other rows of the same columns. */
   cutt_cpu_shift_fn *lines[CUTT_CPU_WIDTHS];
 
-  cutt_cpu_follow_fn *follow[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is no shift */
+  cutt_cpu_follow_fn *follow[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL but for elements of 4, 8 and 16 bytes */
 
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
   /* The same by loads of whole lines of each row; NULL but for elements of 4, 8 and 16 bytes and registers of 64. */

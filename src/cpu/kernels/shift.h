@@ -25,6 +25,11 @@ typedef struct shift_column {
   int64_t lead; /* the offset of that byte in the line */
 } shift_column;
 
+CUTT_INLINE shift_column column_at(char *first) {
+  const int64_t lead = (int64_t)((uintptr_t)first & 63);
+  return (shift_column){first - lead, lead};
+}
+
 /* Takes the bytes first of a in the first `bytes` bytes, and b in the others. */
 CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
   const uint64_t mask = (UINT64_C(1) << (bytes / cutt_permute_width(w))) - 1;
@@ -63,9 +68,9 @@ CUTT_INLINE void write_first_lines(bool past, int w, const shift_column *column,
 }
 
 /* Whole lines, as long as there are rows for one; returns the row after these. */
-CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, int from, int to, const __m512i *index,
-                                cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r,
-                                int64_t nrows, cutt_cpu_ahead *ahead) {
+CUTT_INLINE int64_t write_lines_of(bool past, int w, const shift_column *column, int from, int to, const __m512i *index,
+                                   cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r,
+                                   int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = 64 / w, columns = 16 / w;
   for (; r + rows <= nrows; r += rows) {
     shift_block(w, now, src, row + r);
@@ -77,6 +82,16 @@ CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, in
     }
   }
   return r;
+}
+
+/* The same; of all columns with constants, so that the loop has no branch. */
+CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, int from, int to, const __m512i *index,
+                                cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r,
+                                int64_t nrows, cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w;
+  if (to - from == columns)
+    return write_lines_of(past, w, column, 0, columns, index, before, now, src, row, r, nrows, ahead);
+  return write_lines_of(past, w, column, from, to, index, before, now, src, row, r, nrows, ahead);
 }
 
 /* A column's last whole line: its first `lead` bytes are the end of before, the others are in now, of which the last `over` are new. */
@@ -123,8 +138,7 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
     int64_t leads = 0, r = 0;
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
       const int64_t at = i >= from && i < to ? c0 + i : c;
-      column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);
-      column[i].line = dst[at] - column[i].lead;
+      column[i] = column_at(dst[at]);
       index[i] = cutt_indices_from(width, (64 - column[i].lead) / width);
       memcpy(&before[i], carry[at], 64);
       leads |= column[i].lead;
@@ -134,11 +148,7 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
       cutt_cpu_prefetch(ahead, columns);
       r = 64 / w;
     }
-    if (to - from == columns) { /* with constants, so that the loop has no branch */
-      r = write_lines(past, w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
-    } else {
-      r = write_lines(past, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
-    }
+    r = write_lines(past, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
     if (r < nrows || (last && leads != 0)) {
       cutt_cpu_prefetch(ahead, columns);
       write_last_lines(past, w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
@@ -165,9 +175,7 @@ CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const in
     __m512i index[16];
     cutt_v64_8 before[16], now[16], head[16];
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
-      char *at = dst + (c0 + i) * nrows * w;
-      column[i].lead = (int64_t)((uintptr_t)at & 63);
-      column[i].line = at - column[i].lead;
+      column[i] = column_at(dst + (c0 + i) * nrows * w);
       index[i] = cutt_indices_from(width, (64 - column[i].lead) / width);
     }
     shift_block(w, now, block, row);
@@ -182,12 +190,7 @@ CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const in
         put_line(true, column[i].line, cutt_permute(width, (__m512i)end, index[i], (__m512i)now[i]));
       }
     }
-    int64_t r = rows;
-    if (to - from == columns) { /* with constants, so that the loop has no branch */
-      r = write_lines(true, w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
-    } else {
-      r = write_lines(true, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
-    }
+    const int64_t r = write_lines(true, w, column, from, to, index, before, now, block, row, rows, nrows, ahead);
     if (r < nrows) { /* overlaps the block before: `over` bytes of each column are new */
       const int64_t over = (nrows - r) * w;
       shift_block(w, now, block, row + nrows - rows);
@@ -218,10 +221,6 @@ CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const in
   static void lines_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
     shift(false, W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                           \
-  }                                                                                                                    \
-  static void follow_##W(char *dst, char *carry, const char *src, const int64_t *row, int64_t nrows, int64_t ncols,    \
-                         bool first, bool last, cutt_cpu_ahead *ahead) {                                               \
-    follow(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                 \
   }
 #if defined(__AVX512VBMI__)
 CUTT_DEFINE_SHIFT(1)
@@ -230,5 +229,14 @@ CUTT_DEFINE_SHIFT(2)
 CUTT_DEFINE_SHIFT(4)
 CUTT_DEFINE_SHIFT(8)
 CUTT_DEFINE_SHIFT(16)
+
+#define CUTT_DEFINE_FOLLOW(W)                                                                                          \
+  static void follow_##W(char *dst, char *carry, const char *src, const int64_t *row, int64_t nrows, int64_t ncols,    \
+                         bool first, bool last, cutt_cpu_ahead *ahead) {                                               \
+    follow(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                 \
+  }
+CUTT_DEFINE_FOLLOW(4)
+CUTT_DEFINE_FOLLOW(8)
+CUTT_DEFINE_FOLLOW(16)
 
 #endif

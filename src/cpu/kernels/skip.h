@@ -10,7 +10,7 @@ CUTT_INLINE void skip_elements(int w, char *dst, const char *src, int64_t n, int
   for (int64_t k = 0; k < n; ++k) memcpy(dst + k * w, src + k * step * w, (size_t)w);
 }
 
-/* See cutt_cpu_skip_fn; w and step are constants. Register r of the input holds elements r * per to (r + 1) * per - 1. What is read behind a
+/* See cutt_cpu_skip_fn; w and step, here in elements, are constants. Register r of the input holds elements r * per to (r + 1) * per - 1. What is read behind a
  * vector's last element ends where the next vector's first one begins, so that the last vector is left to single elements. */
 CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bool past) {
   const int64_t per = 64 / w;
@@ -44,9 +44,9 @@ CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bo
 
 #define CUTT_DEFINE_SKIP(W)                                                                                            \
   static void skip_##W(char *dst, const char *src, int64_t n, int64_t step, bool past) {                               \
-    if (step == 2) skip(W, 2, dst, src, n, past);                                                                      \
-    if (step == 3) skip(W, 3, dst, src, n, past);                                                                      \
-    if (step == 4) skip(W, 4, dst, src, n, past);                                                                      \
+    if (step == 2 * W) skip(W, 2, dst, src, n, past);                                                                  \
+    if (step == 3 * W) skip(W, 3, dst, src, n, past);                                                                  \
+    if (step == 4 * W) skip(W, 4, dst, src, n, past);                                                                  \
   }
 #if defined(__AVX512VBMI__)
 CUTT_DEFINE_SKIP(1)
