@@ -343,7 +343,7 @@ static void copies(void **unused) {
   }
 }
 
-/* Copies of every second to fourth element, through the caches and past them, whose input ends with its last element. */
+/* Copies of all elements backwards and of every second to fourth one, through the caches and past them, whose input begins and ends with its elements. */
 static void every_other_element(void **unused) {
   (void)unused;
   static const int64_t counts[] = {1, 15, 64, 65, 129, 1000, 300001};

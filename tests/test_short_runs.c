@@ -106,7 +106,7 @@ static void short_runs(void **unused) {
   }
 }
 
-/* Every second to fifth element of rows with a gap behind each, which change places; with all of a row, and a part, in a tile. */
+/* All elements backwards, and every second to fifth one, of rows with a gap behind each, which change places; with all of a row, and a part, in a tile. */
 static void every_other_element_of_rows(void **unused) {
   (void)unused;
   static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16, CUTT_F32};
@@ -115,8 +115,8 @@ static void every_other_element_of_rows(void **unused) {
   int turn = 0;
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
-      for (int64_t step = 2; step <= 5; step++) {
-        const int64_t extents[3] = {lengths[n][0], 3, 2}, row = step * lengths[n][0] + 1;
+      for (int64_t step = -1; step <= 5; step += step < 0 ? 3 : 1) {
+        const int64_t extents[3] = {lengths[n][0], 3, 2}, row = (step < 0 ? 1 : step) * lengths[n][0] + 1;
         const int64_t strides[3] = {step, row, 3 * row};
         test_problem p = test_packed(types[t], 3, extents, perm);
         p.in_strided = true;

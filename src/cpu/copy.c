@@ -1,5 +1,5 @@
-/* A tensor that is contiguous on both sides and in the same order, a copy, with scalars or without; or every second to fourth element of
- * the input. */
+/* A tensor that is contiguous on both sides and in the same order, a copy, with scalars or without; or all elements of the input
+ * backwards, or every second to fourth one. */
 #include <string.h>
 
 #include "base/number.h"

@@ -215,6 +215,26 @@ static bool reads_in_order(const cutt_canonical *c, const cutt_cpu_tile *t) {
   return mode->in_stride == t->cols && mode->extent * c->elem_bytes >= LONG_RUN;
 }
 
+/* Is each tile one range of the input, with the next tile behind it, and that for so long that the ends do not count? */
+static bool follows_in_input(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_RANGE = 16 * 1024 };
+  const int mode = t->split_k >= 0    ? t->split_k
+                   : t->sequences > 0 ? t->sequence[0]
+                   : t->split_m >= 0  ? t->split_m
+                   : t->outers > 0    ? t->outer[0]
+                                      : -1;
+  const int64_t elements = cutt_cpu_elements(t);
+  if (t->along || mode < 0 || cutt_cpu_together(c, t) != elements) return false;
+  const int64_t stride = c->mode[mode].in_stride, positions = c->mode[mode].extent / t->extent[mode];
+  return stride * t->extent[mode] == elements && positions * elements * c->elem_bytes >= LONG_RANGE;
+}
+
+bool cutt_cpu_asks_into_l1(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+  enum { MOST_COLUMNS = 40, MOST_ROWS = 32, MOST_ROW_BYTES = 128 };
+  return t->cols <= MOST_COLUMNS && t->rows <= MOST_ROWS && t->rows * c->elem_bytes <= MOST_ROW_BYTES &&
+         3 * cutt_cpu_elements(t) * c->elem_bytes <= machine->l1_bytes && follows_in_input(c, t);
+}
+
 /* Output runs of a walk along rows in last chunks that have fewer rows than a line takes, which are staged one by one. Where the run ends
  * with such a chunk that takes little. */
 static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t) {
@@ -229,10 +249,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   static const double unlike = 1.3, short_ends = 3;
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
+  const int64_t step = t->in_step < 0 ? -t->in_step : t->in_step;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
   if (t->kernel == CUTT_CPU_COPY) { /* what is left out is in lines that are read */
-    const double moved = (double)(t->in_step + 1) / 2;
+    const double moved = (double)(step + 1) / 2;
     n[CUTT_CPU_COUNT_LINES] *= moved;
     if (t->non_temporal) n[t->along ? CUTT_CPU_COUNT_STREAMED : CUTT_CPU_COUNT_PAGED] = moved * bytes / LINE;
     return;
@@ -301,8 +322,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     }
     return;
   }
-  if (t->non_temporal && t->prefetch != CUTT_CPU_TO_NONE)
-    n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_TO_L1 : CUTT_CPU_COUNT_TO_L2] = bytes / LINE;
+  if (t->non_temporal) {
+    const bool into_l1 = cutt_cpu_asks_into_l1(c, t, machine);
+    if (t->prefetch == CUTT_CPU_TO_L2) n[CUTT_CPU_COUNT_TO_L2] = bytes / LINE;
+    if ((t->prefetch == CUTT_CPU_TO_L1) != into_l1) n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE;
+  }
   n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
    * the counts have to match the fit. */
@@ -338,7 +362,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     }
     if (t->skips) { /* whole vectors, as windows that follow one another */
       n[CUTT_CPU_COUNT_GATHERS] = 0;
-      n[CUTT_CPU_COUNT_WINDOWS_NEAR] = bytes / LINE * (double)(t->in_step - 1);
+      n[CUTT_CPU_COUNT_WINDOWS_NEAR] = bytes / LINE * (double)(step - 1);
     } else if (t->in_step != 0 && !t->non_temporal) { /* two and more in a store */
       n[CUTT_CPU_COUNT_GATHERS] /= 2;
     }
@@ -346,11 +370,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
    * whose distance is a multiple of a large power of two share few of a cache's sets. */
-  const int64_t step = direct ? t->steps_cols : t->staged_cols;
+  const int64_t step_cols = direct ? t->steps_cols : t->staged_cols;
   const int64_t at_once = t->turned > 0                                    ? t->turned * t->shared_run * c->elem_bytes
                           : t->kernel != CUTT_CPU_TRANSPOSE                ? t->shared_run * c->elem_bytes
                           : t->shifts || t->follows || t->strip >= t->rows ? LOAD
-                                                                           : step * c->elem_bytes;
+                                                                           : step_cols * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
   const bool read_once = t->rows_collide && t->reads_lines;
   if (t->kernel != CUTT_CPU_TRANSPOSE) {

@@ -67,6 +67,10 @@ typedef struct cutt_cpu_along_term {
 } cutt_cpu_along_term;
 cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
 
+/* Do hardware prefetchers have the next tile in L2, since tiles follow one another in the input, and has L1 room for a tile, the next one and
+ * the output? Then that is asked for into L1 at no cost, and who asks for it into L2 pays what others pay for L1. */
+bool cutt_cpu_asks_into_l1(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine);
+
 /* Input runs that a transpose along rows is counted as; whichever of its rows or lines it prefetches, but not the next tile's. */
 double cutt_cpu_stretches(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
 

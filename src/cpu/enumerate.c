@@ -277,7 +277,7 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   /* Joined runs have other terms, and what a transpose stages may leave L1 where lines are prefetched into it. */
   const bool staged = t.kernel == CUTT_CPU_TRANSPOSE && !t.direct;
   const bool both =
-      s->max > 1 || t.joins ||
+      s->max > 1 || t.joins || cutt_cpu_asks_into_l1(s->c, &t, s->machine) ||
       (staged && !far && value[CUTT_CPU_COUNT_TO_L1] + value[CUTT_CPU_COUNT_RELOADS_L2] > value[CUTT_CPU_COUNT_TO_L2]);
   for (int to = CUTT_CPU_TO_L1; to <= CUTT_CPU_TO_L2; ++to) {
     if (!both && far != (to == CUTT_CPU_TO_L2)) continue;
@@ -406,7 +406,7 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   q.threads = threads;
   q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
   q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
-  const bool skips = c->rank == 1 && c->mode[0].in_stride > 1; /* which is done line after line */
+  const bool skips = c->rank == 1 && c->mode[0].in_stride != 1; /* which is done line after line */
   const int walks = non_temporal && !c->scale.active ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
   for (int walk = skips ? walks : CUTT_CPU_DOWN; walk <= walks; ++walk) {
     cutt_cpu_tile t;

@@ -472,7 +472,8 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
                        cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, c->elem_bytes, step);
     if (rank > 1 || (rank == 1 && c->mode[0].out_stride != 1) || (step != 1 && !skips))
       return refuse(why,
-                    "Copy takes contiguous tensors, and every second to fourth element where there is a kernel for it");
+                    "Copy takes contiguous tensors, and those backwards and every second to fourth element where there "
+                    "are kernels for that");
     t->in_step = step;
     t->skips = skips;
     return true;

@@ -89,7 +89,7 @@ typedef struct cutt_cpu_tile {
   int64_t shared_run;   /* elements that a gather copies as one run */
   int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */
   int64_t in_step;   /* copy, gather of single elements: from each to the next in the input, if they are near; else 0 */
-  bool skips;        /* ... which is 2 to 4, and there is a kernel for that */
+  bool skips;        /* ... which is -1 or 2 to 4, and there is a kernel for that */
   bool by_segments;  /* gather of few runs for each segment: one of each of many segments at a time */
   int64_t turned;    /* gather of short runs: segments that are transposed at a time; 0: runs are copied one by one */
   int turned_mode;   /* ... the mode whose positions these are */

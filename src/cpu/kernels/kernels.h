@@ -159,8 +159,8 @@ typedef void cutt_cpu_turn_fn(char *const *dst, const char *src, const int64_t *
                               cutt_cpu_ahead *ahead);
 static inline int cutt_cpu_turned(int64_t n) { return (int)(16 / n); }
 
-/* n elements of w bytes, `step` bytes apart, 2 to 4 times w, one after another to dst, which for stores past the caches is a multiple of w.
- * Nothing before the first element and behind the last one is read. */
+/* n elements of w bytes, `step` bytes apart, 2 to 4 times w or -w, one after another to dst, which for stores past the caches is a multiple
+ * of w. Nothing but what lies from the first element to the last one is read. */
 typedef void cutt_cpu_skip_fn(char *dst, const char *src, int64_t n, int64_t step, bool past);
 
 /* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
@@ -212,7 +212,7 @@ static inline bool cutt_cpu_has_turn(int64_t vector_bytes, bool byte_permutes, i
   return vector_bytes >= 64 && byte_permutes && n >= 3 && n <= 8;
 }
 static inline bool cutt_cpu_has_skip(int64_t vector_bytes, bool byte_permutes, int64_t w, int64_t step) {
-  return vector_bytes >= 64 && (w >= 2 || byte_permutes) && w <= 8 && step >= 2 && step <= 4;
+  return vector_bytes >= 64 && (w >= 2 || byte_permutes) && (step == -1 || (w <= 8 && step >= 2 && step <= 4));
 }
 static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
 static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
