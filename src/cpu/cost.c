@@ -97,8 +97,11 @@ static double log2_of(int64_t n) { /* linear between powers of two, which is clo
 
 cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *c, const cutt_cpu_tile *t, int prefetch) {
   const bool bytes = cutt_cpu_ahead_in_l2(c, t);
-  if (prefetch == CUTT_CPU_TO_NONE) return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG, 1};
-  if (prefetch == CUTT_CPU_TO_L1) return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG_NEAR, bytes ? 2 : 1};
+  /* A pass over narrow elements has more rows than hardware prefetchers follow. */
+  if (prefetch == CUTT_CPU_TO_NONE)
+    return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG, c->elem_bytes < 4 ? 4 / c->elem_bytes : 1};
+  if (prefetch == CUTT_CPU_TO_L1)
+    return (cutt_cpu_along_term){CUTT_CPU_COUNT_ALONG_NEAR, bytes || c->elem_bytes == 2 ? 2 : 1};
   return (cutt_cpu_along_term){bytes ? CUTT_CPU_COUNT_ALONG_BYTES : CUTT_CPU_COUNT_ALONG_AHEAD, 1};
 }
 
@@ -206,6 +209,14 @@ static double loaded_again_along(const cutt_canonical *c, const cutt_cpu_tile *t
   return (double)(c->volume * c->elem_bytes) / LINE * (double)again * set;
 }
 
+/* Lines that columns of bytes carry from pass to pass, each written and read again, where they leave L1: of wider elements there are fewer for
+ * each line of the output, and their terms have them. */
+static double carried_far(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+  if (c->elem_bytes > 1) return 0;
+  const double lost = share_lost((double)(t->cols * t->segments * LINE), 2.0 * (double)machine->l1_bytes);
+  return 2 * lost * (double)(c->volume * c->elem_bytes) / LINE;
+}
+
 /* Is each tile of a walk along rows one range of the input, with the next tile, which is prefetched, behind it, and that for so long
  * that the ends do not count? Of bytes 64 rows are read at once, whose stores are what counts. */
 static bool reads_in_order(const cutt_canonical *c, const cutt_cpu_tile *t) {
@@ -300,7 +311,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       const double third = (double)machine->l1_bytes / 3, more = tile * w / third - 1;
       n[CUTT_CPU_COUNT_LARGE] = more > 0 ? bytes / LINE * (more < 2 ? more : 2) : 0;
     }
-    n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine);
+    n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine) + carried_far(c, t, machine);
     const cutt_cpu_along_term term = cutt_cpu_along_term_of(c, t, t->prefetch);
     n[term.lines] = term.times * bytes / LINE;
     n[term.lines + 1] = term.times * cutt_cpu_stretches(c, t);

@@ -200,16 +200,23 @@ CUTT_INLINE void prefetch_pass(along_pass *p, int w, int64_t c) {
   }
 }
 
-/* Rows of a pass: two lines of a column; or one of elements of 1 and 2 bytes, and where that is asked for. */
-CUTT_INLINE int64_t rows_of_pass(int w, const cutt_cpu_ahead *ahead) {
-  return (w >= 4 && !ahead->one_line ? 2 : 1) * (CUTT_CPU_LINE / w);
+/* Rows of a pass: two lines of a column, which carries half as much as two passes of one. Of narrow elements that is 64 or 128 rows, more
+ * than hardware prefetchers follow and L1 has room to be prefetched into: so where they come from L2, and the tile has room for several such
+ * passes; 2-byte elements with 64-byte vectors and short rows. One line where that is asked for. */
+CUTT_INLINE int64_t rows_of_pass(int w, int64_t nrows, int64_t ncols, const cutt_cpu_ahead *ahead) {
+  enum { FEW_COLUMNS = 512, SEVERAL = 4 };
+  const int64_t line = CUTT_CPU_LINE / w;
+  const bool narrow = ahead->to == CUTT_CPU_TO_L2 && nrows >= SEVERAL * line &&
+                      (w == 1 || (CUTT_VECTOR_BYTES == CUTT_CPU_LINE && ncols <= FEW_COLUMNS));
+  return !ahead->one_line && (w >= 4 || narrow) ? 2 * line : line;
 }
 
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
 CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
                                cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass = begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w, ahead), nrows, q->count);
+  along_pass pass =
+      begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w, nrows, q->count, ahead), nrows, q->count);
   cutt_line now[16];
   for (int64_t c = 0; c < q->count; c += columns) {
     prefetch_pass(&pass, w, c);
@@ -228,7 +235,8 @@ CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src
 CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
                              int64_t nrows, bool last, cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass = begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w, ahead), nrows, q->count);
+  along_pass pass =
+      begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w, nrows, q->count, ahead), nrows, q->count);
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
   for (int64_t c = 0; c < q->count; c += columns) {
@@ -280,7 +288,7 @@ CUTT_INLINE int64_t along_passes(int w, int lines, bool whole, const cutt_cpu_co
   const int64_t count = q->count;
   (void)whole; /* of other instruction sets */
   for (; r + rows <= nrows; r += rows) {
-    along_pass pass = begin_pass(w, ahead, src, row, r, rows, rows, nrows, count);
+    along_pass pass = begin_pass(w, ahead, src, row, r, rows, rows_of_pass(w, nrows, q->count, ahead), nrows, count);
     char *out = q->out + r * w;
     int64_t c = 0;
 #if CUTT_VECTOR_BYTES >= 64
@@ -308,8 +316,7 @@ CUTT_INLINE bool within_lines(const cutt_cpu_columns *q) {
   return (leads & (CUTT_CPU_LINE - 1)) != 0;
 }
 
-/* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
- * rows at once than prefetchers and the L1 cache can follow. whole, a constant: each row is read a line at a time. */
+/* See cutt_cpu_along_fn. whole, a constant: each row is read a line at a time. */
 CUTT_INLINE void along(int w, bool whole, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
                        bool first, bool last, cutt_cpu_ahead *ahead) {
   const bool within = (first || last) && within_lines(q);
@@ -318,7 +325,8 @@ CUTT_INLINE void along(int w, bool whole, const cutt_cpu_columns *q, const char 
     begin_columns(w, q, src, row, nrows, ahead);
     r = CUTT_CPU_LINE / w;
   }
-  if (rows_of_pass(w, ahead) > CUTT_CPU_LINE / w) r = along_passes(w, 2, whole, q, src, row, r, nrows, ahead);
+  if (rows_of_pass(w, nrows, q->count, ahead) > CUTT_CPU_LINE / w)
+    r = along_passes(w, 2, whole, q, src, row, r, nrows, ahead);
   r = along_passes(w, 1, whole, q, src, row, r, nrows, ahead);
   if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last, ahead);
 }
