@@ -258,7 +258,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
-  const double each = c->right_is_one       ? loads_alone_per_second
+  const double each = c->right_is_one       ? (c->type->bytes == 2 ? narrow_loads_per_second : loads_alone_per_second)
                       : c->type->bytes <= 4 ? narrow_loads_per_second
                                             : loads_per_second;
   const double loads = products / (double)r->multiprocessors * (operands(c) / (each * used) + lines * line_seconds);
@@ -478,10 +478,6 @@ void cutt_device_pass_choose_moved(const cutt_contraction *c, const cutt_rates *
 
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   choose(c, r, limit, CUTT_DEVICE_PASSES, shape);
-}
-
-void cutt_device_pass_choose_join(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *shape) {
-  choose(c, r, 0, PLAIN, shape);
 }
 
 /* Puts a shape into a list, the fastest first. */

@@ -10,6 +10,7 @@
 
 #include "contract/device_combine.h"
 #include "contract/device_core.h"
+#include "contract/device_join.h"
 #include "contract/device_moved.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
@@ -72,12 +73,20 @@ static inline cutt_tensor cutt_device_pass_by_rows(const cutt_device_shape *s) {
                                          : CUTT_LEFT;
 }
 
+/* What adds up the parts of a sum. */
+typedef struct cutt_device_join {
+  const cutt_kernels *kernels;
+  int kernel;
+  cutt_grid grid;
+  cutt_join_args args;
+} cutt_device_join;
+
 /* Prepared. Immutable. */
 typedef struct cutt_device_pass {
   cutt_device_shape shape;
   int64_t tiles;
-  size_t workspace; /* bytes: of the sums of parts */
-  struct cutt_device_pass *join;
+  size_t workspace;                          /* bytes: of the sums of parts */
+  cutt_device_join *join;                    /* or NULL: the sum is not in parts */
   struct cuttElementwiseStruct *combination; /* and nothing of what follows; or NULL */
   const cutt_kernels *kernels;
   int kernel;
@@ -87,8 +96,8 @@ typedef struct cutt_device_pass {
     cutt_multiply_args multiply;
     cutt_panel_args panel;
     cutt_core_args core;
-    cutt_sum_args sum[2];     /* for an operand anywhere, and at a multiple of 16 bytes */
-    cutt_small_args small[2]; /* the same of all tensors */
+    cutt_sum_args sum;
+    cutt_small_args small[2]; /* for tensors anywhere, and at multiples of 16 bytes */
     cutt_stretch_args stretch;
   };
 } cutt_device_pass;
@@ -101,10 +110,6 @@ void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rat
 /* The same of tensors of which some are permuted, if it takes less than `least` seconds; else INFINITY. */
 void cutt_device_pass_choose_moved(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                                    double least, cutt_device_shape *shape);
-
-/* The same for adding up parts, which the kernels of pass.cu do, without workspace. */
-void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cutt_rates *rates,
-                                  cutt_device_shape *shape);
 
 /* What the positions of a shape are modes of: D, in its order or in that of L, or the sum. */
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;

@@ -1,4 +1,5 @@
 /* From the shape of a pass on a GPU (device_pass.h) to the launches, and these. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "contract/device_pass.h"
 #include "gpu/divisor.h"
 #include "gpu/kernels/core_list.h"
+#include "gpu/kernels/join_list.h"
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
@@ -30,6 +32,11 @@ static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY
 static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(
     NAME) CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME) CUTT_STRETCH_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
+/* A list of their own, since all kernels of one have to wait for what they begin beside. */
+#define JOIN_IMAGE(name) "join",
+static const char *const join_images[] = {CUTT_JOIN_KERNELS(JOIN_IMAGE)};
+static const char *const join_names[] = {CUTT_JOIN_KERNELS(NAME)};
+static const cutt_kernel_list join_kernels = {(int)(sizeof join_names / sizeof *join_names), join_images, join_names};
 #define COUNT_ONE(name) +1
 enum {
   MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE),
@@ -193,42 +200,19 @@ static void set_scalars(const cutt_contraction *c, cutt_sum_scalars *by) {
 
 /* --------------------------------------------------------------------------------------------------------------- sums of parts */
 
-/* D = alpha * sum over the parts of what the first launch has put into workspace + beta * D. Its modes, in which D's are
- * packed in the order that D has them in. */
-static void joining_of(const maker *m, cutt_contraction *join) {
-  const cutt_contraction *c = m->c;
-  *join = *c;
-  join->modes = 0;
-  for (int i = 0; i < c->modes; ++i) {
-    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K) continue;
-    cutt_contract_mode *mode = &join->mode[join->modes++];
-    *mode = c->mode[i];
-    mode->group = CUTT_GROUP_M;
-    mode->stride[CUTT_LEFT] = m->result[i];
-    mode->stride[CUTT_RIGHT] = 0;
-  }
-  cutt_contract_mode *parts = &join->mode[join->modes++];
-  *parts = (cutt_contract_mode){.group = CUTT_GROUP_SUM_L, .extent = m->s->parts};
-  parts->stride[CUTT_LEFT] = c->volume[CUTT_RESULT];
-  join->modes = cutt_modes_fuse(join->mode, join->modes);
-  join->right_is_one = true;
-  join->conjugate[0] = join->conjugate[1] = false;
-  join->volume[CUTT_LEFT] = m->s->parts * c->volume[CUTT_RESULT];
-  join->volume[CUTT_RIGHT] = 1;
-}
-
-static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                       bool loads_sums, cutt_device_pass **made);
-
-static cuttResult make_join(const maker *m, const cutt_rates *rates) {
-  cutt_contraction *join = malloc(sizeof *join);
+/* What adds up the parts, which the first launch puts into workspace. */
+static cuttResult make_join(const maker *m) {
+  cutt_device_join *join = m->pass->join = calloc(1, sizeof *join);
   if (!join) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *join);
-  cutt_device_shape shape;
-  joining_of(m, join);
-  cutt_device_pass_choose_join(join, rates, &shape);
-  const cuttResult result = make(join, rates, &shape, true, &m->pass->join);
-  free(join);
-  return result;
+  join->kernel = kernel_of(m->c->type->type);
+  join->grid = (cutt_grid){.blocks = cutt_join_fill(m->c, m->s->parts, m->result, &join->args),
+                           .threads = CUTT_JOIN_THREADS,
+                           .shared_bytes = (uint32_t)(CUTT_JOIN_THREADS * cutt_sum_bytes(m->c)),
+                           .early = true};
+  set_scalars(m->c, &join->args.scalars);
+  return join->grid.blocks ? CUTT_SUCCESS
+                           : cutt_error(CUTT_INTERNAL_ERROR, "%" PRId64 " parts of %" PRId64 " results", m->s->parts,
+                                        m->c->volume[CUTT_RESULT]);
 }
 
 /* D's strides: as the caller has them, or packed in workspace. */
@@ -245,14 +229,12 @@ static void set_strides(maker *m) {
 
 /* ------------------------------------------------------------------------------------------------------------------ the pass */
 
-static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                       bool loads_sums, cutt_device_pass **made) {
+static cuttResult make(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const int64_t element = c->type->bytes, sum = cutt_sum_bytes(c);
   const bool in_parts = shape->parts > 1;
-  maker m = {
-      .c = c, .s = shape, .pass = pass, .bytes = {loads_sums ? sum : element, element, in_parts ? sum : element}};
+  maker m = {.c = c, .s = shape, .pass = pass, .bytes = {element, element, in_parts ? sum : element}};
   cutt_pass_args *args = &pass->args;
   pass->shape = *shape;
   pass->kernel = kernel_of(c->type->type);
@@ -260,7 +242,6 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   args->x = cutt_divide_by(shape->positions);
   args->groups = (uint32_t)smaller(CUTT_PASS_THREADS / shape->positions, (int64_t)CUTT_PASS_GROUPS);
   args->has_right = !c->right_is_one;
-  args->loads_sums = loads_sums;
   args->op = (uint8_t)c->reduce;
   args->stores_sums = in_parts;
   for (int t = 0; t < 2; ++t) args->flip[t] = c->conjugate[t] ? UINT32_C(1) << 31 : 0;
@@ -277,11 +258,10 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   args->scalars.reads = 0;
   args->part_bytes = c->volume[CUTT_RESULT] * sum;
   pass->workspace = (size_t)(args->part_bytes * shape->parts);
-  return make_join(&m, rates);
+  return make_join(&m);
 }
 
-static cuttResult make_products(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                                cutt_device_pass **made) {
+static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   maker m = {.c = c, .s = shape, .pass = pass};
@@ -294,7 +274,7 @@ static cuttResult make_products(const cutt_contraction *c, const cutt_rates *rat
   cutt_multiply_fill(c, &shape->products, m.result, &pass->multiply, &pass->grid.shared_bytes);
   if (shape->parts == 1) return CUTT_SUCCESS;
   pass->workspace = (size_t)(pass->multiply.part_bytes * shape->parts);
-  return make_join(&m, rates);
+  return make_join(&m);
 }
 
 static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
@@ -324,40 +304,34 @@ static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape 
 }
 
 /* The launch of a sum of one operand; and where it is in parts, room for these and what adds them up. */
-static cuttResult deal_out(const maker *m, const cutt_rates *rates, const cutt_sum_blocks *b, int64_t result_bytes) {
+static cuttResult deal_out(const maker *m, const cutt_sum_blocks *b, int64_t result_bytes) {
   m->pass->tiles = b->tiles;
   m->pass->grid.blocks = (uint32_t)(cutt_ceil_of(b->tiles, b->block_tiles) * b->parts);
   if (b->parts == 1) return CUTT_SUCCESS;
   m->pass->workspace = (size_t)(m->c->volume[CUTT_RESULT] * result_bytes * b->parts);
-  return make_join(m, rates);
+  return make_join(m);
 }
 
-static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                             cutt_device_pass **made) {
+static cuttResult make_tiles(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const cutt_sum_shape *s = &shape->sum;
   const bool in_parts = s->blocks.parts > 1;
   const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
+  cutt_sum_args *args = &pass->sum;
   maker m = {.c = c, .s = shape, .pass = pass};
   pass->shape = *shape;
   pass->kernel = SUMS + kernel_of(c->type->type);
   set_strides(&m);
-  for (int aligned = 0; aligned < 2; ++aligned) {
-    cutt_sum_args *args = &pass->sum[aligned];
-    uint32_t shared;
-    cutt_sum_fill(c, s, aligned == 1, m.result, result_bytes, args, &shared);
-    set_scalars(c, &args->scalars);
-    args->stores_sums = in_parts;
-    if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
-    pass->grid.shared_bytes = larger(pass->grid.shared_bytes, shared);
-  }
+  cutt_sum_fill(c, s, m.result, result_bytes, args, &pass->grid.shared_bytes);
+  set_scalars(c, &args->scalars);
+  args->stores_sums = in_parts;
+  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
   pass->grid.threads = CUTT_SUM_THREADS;
-  return deal_out(&m, rates, &s->blocks, result_bytes);
+  return deal_out(&m, &s->blocks, result_bytes);
 }
 
-static cuttResult make_stretches(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                                 cutt_device_pass **made) {
+static cuttResult make_stretches(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const cutt_stretch_shape *s = &shape->stretch;
@@ -374,7 +348,7 @@ static cuttResult make_stretches(const cutt_contraction *c, const cutt_rates *ra
   if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
   pass->grid.threads = CUTT_STRETCH_THREADS;
   pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
-  return deal_out(&m, rates, &s->blocks, result_bytes);
+  return deal_out(&m, &s->blocks, result_bytes);
 }
 
 static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
@@ -411,7 +385,7 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
     case CUTT_DEVICE_COMBINATION:
       return make_combination(c, rates, shape, runtime, pass);
     case CUTT_DEVICE_PRODUCTS:
-      result = make_products(c, rates, shape, pass);
+      result = make_products(c, shape, pass);
       break;
     case CUTT_DEVICE_PANELS:
       result = make_panels(c, shape, pass);
@@ -420,25 +394,25 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
       result = make_cores(c, shape, pass);
       break;
     case CUTT_DEVICE_TILES:
-      result = make_tiles(c, rates, shape, pass);
+      result = make_tiles(c, shape, pass);
       break;
     case CUTT_DEVICE_STRETCHES:
-      result = make_stretches(c, rates, shape, pass);
+      result = make_stretches(c, shape, pass);
       break;
     case CUTT_DEVICE_SMALL:
       result = make_small(c, shape, pass);
       break;
     default:
-      result = make(c, rates, shape, false, pass);
+      result = make(c, shape, pass);
   }
-  for (cutt_device_pass *p = *pass; p && !result; p = p->join)
-    result = runtime->kernels_find(&pass_kernels, &p->kernels);
+  if (!result) result = runtime->kernels_find(&pass_kernels, &(*pass)->kernels);
+  if (!result && (*pass)->join) result = runtime->kernels_find(&join_kernels, &(*pass)->join->kernels);
   return result;
 }
 
 void cutt_device_pass_release(cutt_device_pass *pass) {
   if (!pass) return;
-  cutt_device_pass_release(pass->join);
+  free(pass->join);
   cutt_device_combine_release(pass->combination);
   free(pass);
 }
@@ -448,7 +422,6 @@ static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtim
   const bool swapped = cutt_device_pass_by_rows(&pass->shape) == CUTT_RIGHT;
   const uintptr_t all = (uintptr_t)left | (uintptr_t)right | (uintptr_t)result;
   const void *args = &pass->args;
-  if (pass->shape.kind == CUTT_DEVICE_TILES) args = &pass->sum[(uintptr_t)left % CUTT_SUM_WINDOW == 0];
   if (pass->shape.kind == CUTT_DEVICE_SMALL) args = &pass->small[all % CUTT_SMALL_WIDE == 0];
   void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)args,
                         swapped ? (void *)&left : (void *)&right};
@@ -459,7 +432,9 @@ cuttResult cutt_device_pass_run(const cutt_device_pass *pass, const cutt_runtime
                                 const unsigned char *right, unsigned char *result, unsigned char *workspace,
                                 cudaStream_t stream) {
   if (pass->combination) return cutt_device_combine_run(pass->combination, runtime, left, right, result, stream);
-  if (!pass->join) return start(pass, runtime, left, right, result, stream);
-  const cuttResult first = start(pass, runtime, left, right, workspace, stream);
-  return first ? first : start(pass->join, runtime, workspace, NULL, result, stream);
+  cutt_device_join *join = pass->join;
+  const cuttResult first = start(pass, runtime, left, right, join ? workspace : result, stream);
+  if (first || !join) return first;
+  void *parameters[] = {(void *)&workspace, (void *)&result, (void *)&join->args, (void *)&right};
+  return runtime->launch(join->kernels, join->kernel, &join->grid, parameters, stream);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "contract/device_join.h"
 #include "gpu/divisor.h"
 
 enum {
@@ -22,11 +23,11 @@ enum {
 };
 
 /* Seconds of a launch; of a step of a block that waits for memory alone; issue slots of an SM, and accesses of its shared memory, per second
- * that are reached; the speed of memory over that of a copy as predicted; what a block takes to begin and to end, and the second launch,
- * which adds up parts, in steps. These and the slots below were fitted to 147 sums of each of three types on an H200, in stretches of three
+ * that are reached; the speed of memory over that of a copy as predicted; and what a block takes to begin and to end, in
+ * steps. These and the slots below were fitted to 147 sums of each of three types on an H200, in stretches of three
  * sizes each. */
 static const double launch_seconds = 5e-6, wait_seconds = 1.3e-6, slots_per_second = 5e9, accesses_per_second = 1.55e9,
-                    share_of_copy = 1.12, steps_to_begin = 0.5, steps_to_join = 3.2;
+                    share_of_copy = 1.12, steps_to_begin = 0.5;
 
 /* Blocks on an SM, for as many as there are registers. */
 static int64_t most_blocks(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
@@ -292,6 +293,15 @@ static void set_parts(const cutt_contraction *c, const cutt_stretch_shape *s, in
   for (int i = 0; i < c->modes; ++i) part[i] = s->part[i];
 }
 
+/* Of a step, while so many blocks are at work. */
+static double step_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_stretch_shape *s, work w,
+                           double busy) {
+  enum { BLOCK_WARPS = CUTT_STRETCH_THREADS / WARP };
+  const double warps = BLOCK_WARPS * ceil(busy / (double)larger(r->multiprocessors, (int64_t)1));
+  return together(busy * moved_by(c, s) / (share_of_copy * r->memory), warps * w.slots / slots_per_second,
+                  warps * w.accesses / accesses_per_second);
+}
+
 /* With so many bytes in a stretch, at most. */
 static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t room, cutt_stretch_shape *s) {
   int64_t part[CUTT_MOST_MODES];
@@ -305,14 +315,12 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit
   if (s->shared_bytes > r->block_shared - RESERVED) return;
   const double sms = (double)larger(r->multiprocessors, (int64_t)1),
                each = (double)larger(smaller(r->sm_shared / (s->shared_bytes + RESERVED), most_blocks(c)), INT64_C(1));
-  const cutt_sum_steps steps = {sms * each, steps_to_begin, steps_to_join, MOST_BLOCK_TILES};
+  double step = step_seconds(c, r, s, w, sms * each);
+  const cutt_sum_steps steps = {sms * each, steps_to_begin, cutt_join_seconds() / step,
+                                cutt_join_part_seconds(c, r) / step, MOST_BLOCK_TILES};
   cutt_sum_blocks_choose(c, limit, &steps, &s->blocks);
   if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
-  const double busy = fmin(cutt_sum_blocks_of(&s->blocks), steps.at_once);
-  enum { BLOCK_WARPS = CUTT_STRETCH_THREADS / WARP };
-  const double warps = BLOCK_WARPS * ceil(busy / sms);
-  const double step = together(busy * moved_by(c, s) / (share_of_copy * r->memory), warps * w.slots / slots_per_second,
-                               warps * w.accesses / accesses_per_second);
+  step = step_seconds(c, r, s, w, fmin(cutt_sum_blocks_of(&s->blocks), steps.at_once));
   s->seconds = launch_seconds + cutt_sum_steps_of(&s->blocks, &steps) * step;
 }
 

@@ -6,99 +6,201 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "contract/device_join.h"
 #include "gpu/divisor.h"
 
 enum {
   WINDOW = CUTT_SUM_WINDOW,
-  SECTOR = 32,          /* bytes: the least that memory moves */
-  MOST_GROUPS = 4,      /* of threads that have long rows by turns */
-  MOST_BLOCK_TILES = 16 /* that a block does */
+  THREADS = CUTT_SUM_THREADS,
+  BLOCK_WARPS = CUTT_SUM_THREADS / CUTT_SUM_WARP,
+  LOADS = CUTT_SUM_LOADS,
+  SECTOR = 32,           /* bytes: the least that memory moves */
+  LINE = 128,            /* bytes: the least that threads ask for at once */
+  MOST_QUADS = 4,        /* loads at once, one after the other, of a thread for a tile */
+  MOST_ROW = 40960,      /* bytes that a warp or less has of a row */
+  MOST_CUT = 4,          /* parts of the best chunk of columns, that are looked at */
+  MOST_CHUNKS = 16,      /* of columns, that are looked at */
+  MOST_BLOCK_TILES = 16, /* that a block does */
+  FEW_ROWS = 8           /* of a mode, for which another one is looked at */
 };
 
-/* Seconds of a launch, and of a step of a block that waits for memory alone; what a block takes to begin and to end, and the second
- * launch, which adds up parts, in steps; issue slots of an SM per second that are reached. These and the slots below were fitted to 520
- * sums on an H200, and held to 450 others. */
-static const double launch_seconds = 3e-6, wait_seconds = 1.86e-6, steps_to_begin = 0.33, steps_to_join = 3.6,
-                    slots_per_second = 4.5e9;
+/* Seconds of a launch; of a block to begin; of loads at once for which a block waits when there is nothing else; of a tile's end; and of an SM
+ * for a cache line that a warp asks for; issue slots of an SM per second that are reached; and the speed of memory over that of a copy as
+ * predicted; and the seconds, of those without, for which shorter chunks of columns are chosen. */
+static const double worth_cutting = 0.93, launch_seconds = 4e-6, begin_seconds = 1.2e-6, wait_seconds = 1.2e-6,
+                    finish_seconds = 0.6e-6, line_seconds = 3.3e-9, slots_per_second = 5e9, share_of_copy = 1.18;
 
 /* Blocks on an SM, for as many as there are registers. */
-static int64_t blocks_at_once(const cutt_contraction *c) {
-  return c->type->bytes == 2 ? 3 : c->type->bytes > 8 ? 2 : 4;
-}
+static int64_t blocks_at_once(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
 
 static int64_t window_elements(const cutt_contraction *c) { return WINDOW / c->type->bytes; }
 
 /* ------------------------------------------------------------------------------------------------------------- the tile */
 
-/* The mode with the shortest step in L that is, or is not, summed over; -1: none. */
-static int closest_mode(const cutt_contraction *c, bool summed) {
-  int best = -1;
-  for (int i = 0; i < c->modes; ++i)
-    if (cutt_is_summed(c, i) == summed &&
-        (best < 0 || llabs(c->mode[i].stride[CUTT_LEFT]) < llabs(c->mode[best].stride[CUTT_LEFT])))
-      best = i;
-  return best;
+static int64_t step_of(const cutt_contraction *c, int mode) {
+  return llabs(c->mode[mode].stride[CUTT_LEFT]) * c->type->bytes;
+}
+
+/* Of the modes but this one that are, or are not, summed over: that with the shortest step in L, if it is no short one, or else the longest;
+ * -1: there is none. */
+static int row_mode_of(const cutt_contraction *c, bool summed, int but) {
+  int closest = -1, longest = -1;
+  for (int i = 0; i < c->modes; ++i) {
+    if (cutt_is_summed(c, i) != summed || i == but) continue;
+    if (closest < 0 || step_of(c, i) < step_of(c, closest)) closest = i;
+    if (longest < 0 || c->mode[i].extent > c->mode[longest].extent) longest = i;
+  }
+  return closest >= 0 && c->mode[closest].extent < FEW_ROWS ? longest : closest;
+}
+
+/* Rows with this step after which one begins where the first did in 16 bytes. */
+static int64_t period_of(int64_t step) {
+  int64_t period = 1;
+  while (period * step % WINDOW) period *= 2;
+  return period;
 }
 
 /* Windows that a row of so many bytes touches at most. */
 static int64_t windows_of(int64_t bytes) { return (bytes + WINDOW - 2) / WINDOW + 1; }
 
-/* Threads that have a row's columns. */
-static int64_t across(const cutt_contraction *c, const cutt_sum_shape *s) {
-  return cutt_ceil_of(s->columns, window_elements(c));
+/* Results are columns, of one chunk of so many or all. The more threads have a part in them, and the longer rows are, the better. */
+static double worth_of(const cutt_contraction *c, const cutt_sum_shape *s) {
+  enum { RUN = 256 }; /* bytes: what the beginning of a run costs memory */
+  const double row = (double)(s->columns * c->type->bytes);
+  return (double)(s->lanes * s->groups) / THREADS * row / (row + RUN);
 }
 
-/* Results are rows: long ones in chunks, of short ones as many as there is room for. */
-static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
-  const int64_t element = c->type->bytes, extent = c->mode[s->column_mode].extent;
-  s->columns = cutt_sum_chunk(extent, (CUTT_SUM_WINDOWS - 1) * window_elements(c));
-  s->rows = s->groups = 1;
-  if (s->row_mode >= 0 && s->columns == extent)
-    s->rows = cutt_sum_chunk(c->mode[s->row_mode].extent, CUTT_SUM_WINDOWS / windows_of(s->columns * element));
-}
-
-/* Results are columns: a group of threads has a row of them, and each thread the same ones of four rows. */
-static void choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
+static bool choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
   const int64_t element = c->type->bytes, each = window_elements(c), extent = c->mode[s->column_mode].extent;
-  const cutt_contract_mode *rows = &c->mode[s->row_mode];
-  const int64_t wanted = cutt_ceil_of(rows->extent, CUTT_SUM_LOADS);
-  s->groups = smaller(wanted, (int64_t)MOST_GROUPS);
-  int64_t most = CUTT_SUM_THREADS / s->groups;
-  while (windows_of(most * WINDOW) * s->groups > CUTT_SUM_THREADS) --most;
-  const int64_t chunks = cutt_ceil_of(extent, most * each);
-  s->columns = chunks > 1 ? cutt_ceil_of(cutt_ceil_of(extent, chunks), each) * each : extent;
-  const int64_t row = s->columns * element;
-  s->merged = chunks == 1 && rows->stride[CUTT_LEFT] == s->columns;
-  const int64_t room = s->merged ? (CUTT_SUM_WINDOWS - 1) * WINDOW / row : CUTT_SUM_WINDOWS / windows_of(row);
-  s->groups = smaller(smaller(wanted, CUTT_SUM_THREADS / across(c, s)), room / CUTT_SUM_LOADS);
-  s->rows = s->groups * CUTT_SUM_LOADS;
-  s->aligned = true;
+  s->row_mode = row_mode_of(c, true, s->column_mode);
+  if (s->row_mode < 0) return false; /* nothing is summed over */
+  s->period = period_of(step_of(c, s->row_mode));
   for (int i = 0; i < c->modes; ++i)
-    if (i != s->column_mode) s->aligned = s->aligned && c->mode[i].stride[CUTT_LEFT] * element % WINDOW == 0;
+    if (cutt_is_summed(c, i) && step_of(c, i) % (WINDOW / s->period)) return false;
+  const int64_t most = THREADS / s->period, fits = (most - 1) * each, wanted = LINE / element;
+  const int64_t least = cutt_ceil_of(extent, fits > wanted ? fits / wanted * wanted : fits);
+  cutt_sum_shape tried = *s;
+  for (int64_t chunks = least; chunks < least + MOST_CHUNKS; ++chunks) {
+    const int64_t columns = cutt_ceil_of(extent, chunks), unit = columns > 2 * wanted ? wanted : each;
+    tried.columns = chunks > 1 ? smaller(cutt_round_up(columns, unit), extent) : extent;
+    tried.lanes = windows_of(tried.columns * element);
+    if (tried.lanes > most) continue;
+    const int64_t rows = cutt_round_up(c->mode[s->row_mode].extent, s->period);
+    tried.groups = smaller(THREADS / tried.lanes / s->period * s->period, rows);
+    if (s->lanes && worth_of(c, &tried) <= worth_of(c, s) * 1.02) continue;
+    *s = tried;
+  }
+  return s->lanes > 0;
+}
+
+/* Loads at once of a thread for a tile of rows. */
+static int64_t row_quads_of(const cutt_contraction *c, const cutt_sum_shape *s) {
+  const int64_t element = c->type->bytes, unit = s->along ? CUTT_SUM_LINE : WINDOW,
+                each = s->lanes * WINDOW * (s->along ? LOADS : 1);
+  const bool aligned = s->row_mode < 0 || step_of(c, s->row_mode) % unit == 0;
+  return cutt_ceil_of(s->columns * element + (aligned ? 0 : unit - 2), each);
+}
+
+/* Issue slots of a warp: for a step, for loads at once, for each of their numbers, and for a tile's end. */
+typedef struct slots {
+  double step, quad, number, finish;
+} slots;
+
+static slots slots_for(const cutt_contraction *c, const cutt_sum_shape *s) {
+  const double bytes = (double)c->type->bytes, half = bytes == 2 ? 1 : 0, wide = bytes == 8 ? 1 : 0;
+  const slots by = {.step = 110,
+                    .quad = s->columns_kept ? 45 : 90,
+                    .number = 1 + half + wide + (c->reduce ? 2 + wide : 0),
+                    .finish = s->columns_kept ? 160
+                              : s->along      ? 130
+                                              : 190};
+  return by;
+}
+
+/* Loads at once of a thread for a tile, one after the other. */
+static double quads_of(const cutt_contraction *c, const cutt_sum_shape *s) {
+  return (double)(s->columns_kept ? cutt_ceil_of(s->rows, s->groups * LOADS) : row_quads_of(c, s));
+}
+
+/* Issue slots of a warp for a tile, of which so many share an end. */
+static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s, double terms) {
+  const slots by = slots_for(c, s);
+  return by.step + quads_of(c, s) * (by.quad + by.number * (double)(LOADS * window_elements(c))) + by.finish / terms;
+}
+
+/* Cache lines that a warp asks for, for a tile. */
+static double lines_of(const cutt_contraction *c, const cutt_sum_shape *s) {
+  const double lanes = (double)smaller(s->lanes, (int64_t)CUTT_SUM_WARP), run = lanes * WINDOW / LINE;
+  bool aligned = s->along;
+  for (int i = 0; i < c->modes && s->columns_kept; ++i)
+    aligned = (i == 0 || aligned) && (i == s->column_mode || step_of(c, i) % LINE == 0);
+  const double more = aligned ? fmax(0, 1 - run) : 1 - WINDOW / (double)LINE; /* of each group's */
+  return LOADS * quads_of(c, s) * CUTT_SUM_WARP / lanes * (run + more);
+}
+
+/* What goes on at the same time takes the longest part's time, and a little more where others are nearly as long. */
+static double fourth_power(double x) { return x * x * x * x; }
+static double together(double a, double b, double c) {
+  return sqrt(sqrt(fourth_power(1e6 * a) + fourth_power(1e6 * b) + fourth_power(1e6 * c))) * 1e-6;
+}
+
+/* Results are rows: of one all threads or a few lanes have loads at once, or lanes one of each of several rows. */
+static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
+  const int64_t extent = c->mode[s->column_mode].extent, bytes = extent * c->type->bytes;
+  const int mode = row_mode_of(c, false, s->column_mode);
+  const int64_t rows = mode < 0 ? 1 : c->mode[mode].extent;
+  double least = INFINITY;
+  s->period = 1;
+  for (int along = 1; along >= 0; --along) {
+    for (int64_t lanes = along ? THREADS : CUTT_SUM_WARP; lanes >= (along ? LINE / WINDOW : 2); lanes /= 2) {
+      if (lanes > CUTT_SUM_WARP && lanes < THREADS) continue;
+      if (lanes <= CUTT_SUM_WARP && bytes > (along ? MOST_ROW : MOST_ROW / 16)) continue;
+      cutt_sum_shape tried = *s;
+      tried.along = along == 1;
+      tried.lanes = lanes;
+      tried.groups = THREADS / lanes;
+      tried.row_mode = lanes == THREADS ? -1 : mode;
+      tried.columns = extent;
+      tried.rows = lanes == THREADS ? 1 : smaller(rows, tried.groups * (along ? 1 : LOADS));
+      const double tiles = (double)cutt_ceil_of(rows, tried.rows);
+      const double all = tiles * together(BLOCK_WARPS * slots_of(c, &tried, 1) / slots_per_second,
+                                          BLOCK_WARPS * lines_of(c, &tried) * line_seconds, 0);
+      if (!(all < least * 0.98)) continue;
+      least = all;
+      *s = tried;
+    }
+  }
 }
 
 static bool choose_tile(const cutt_contraction *c, cutt_sum_shape *s) {
   s->column_mode = cutt_fast_mode(c, CUTT_LEFT);
   if (s->column_mode < 0 || c->mode[s->column_mode].stride[CUTT_LEFT] != 1) return false;
   s->columns_kept = !cutt_is_summed(c, s->column_mode);
-  s->row_mode = closest_mode(c, s->columns_kept);
-  if (s->columns_kept && s->row_mode < 0) return false; /* nothing is summed over */
-  if (s->columns_kept)
-    choose_columns(c, s);
-  else
-    choose_rows(c, s);
+  if (s->columns_kept) return choose_columns(c, s);
+  choose_rows(c, s);
   return true;
 }
 
-/* Issue slots of a warp for a step: whatever there is to add up, for each element, and for a tile's end. */
-static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s) {
-  enum { FOR_STEP = 230, FOR_FINISH = 226 };
-  const bool staged = s->columns_kept && !s->aligned;
-  const double half = c->type->bytes == 2 ? 1.26 : 1; /* which are converted */
-  const double element = staged ? 4.3 : half * (s->columns_kept ? 2.2 : 2);
-  const double reduced = !c->reduce ? 1 : staged ? 1.5 : s->columns_kept ? 2 : 2.5;
-  const double elements = (double)(CUTT_SUM_LOADS * window_elements(c)) * element * reduced;
-  return FOR_STEP + elements + FOR_FINISH / ceil((double)s->blocks.terms / (double)s->blocks.parts);
+/* Columns in shorter chunks, of which there are more for the last blocks to end together. */
+static bool cut_columns(const cutt_contraction *c, int64_t by, cutt_sum_shape *s) {
+  const int64_t unit = LINE / c->type->bytes, columns = cutt_round_up(cutt_ceil_of(s->columns, by), unit);
+  if (!s->columns_kept || columns >= s->columns) return false;
+  s->columns = columns;
+  s->lanes = windows_of(columns * c->type->bytes);
+  s->groups =
+      smaller(THREADS / s->lanes / s->period * s->period, cutt_round_up(c->mode[s->row_mode].extent, s->period));
+  return true;
+}
+
+/* How much a tile has of what threads do so many times: rows, or of a long row. */
+static void set_quads(const cutt_contraction *c, int64_t quads, cutt_sum_shape *s) {
+  if (s->columns_kept) {
+    const int64_t extent = c->mode[s->row_mode].extent, at_once = s->groups * LOADS;
+    s->rows = smaller(cutt_round_up(cutt_sum_chunk(extent, at_once * quads), at_once), extent);
+  } else if (s->lanes == THREADS) {
+    const int64_t extent = c->mode[s->column_mode].extent, each = THREADS * LOADS * window_elements(c);
+    s->columns = smaller(cutt_round_up(cutt_sum_chunk(extent, each * quads), CUTT_SUM_LINE / c->type->bytes), extent);
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------ blocks, the seconds */
@@ -119,39 +221,51 @@ static void set_parts(const cutt_contraction *c, const cutt_sum_shape *s, int64_
   for (int i = 0; i < c->modes; ++i) part[i] = i == s->column_mode ? s->columns : i == s->row_mode ? s->rows : 1;
 }
 
+/* Of a shape whose tile is chosen. */
+static void choose_blocks(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_sum_shape *s) {
+  int64_t part[CUTT_MOST_MODES];
+  s->seconds = INFINITY;
+  set_parts(c, s, part);
+  if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
+  const double sms = (double)larger(r->multiprocessors, (int64_t)1), at_once = sms * (double)blocks_at_once(c);
+  double step = 0, steps = 0;
+  for (int i = 0; i < 2; ++i) { /* the second time with the blocks that there are */
+    const double busy = i ? fmin(cutt_sum_blocks_of(&s->blocks), at_once) : at_once,
+                 terms = ceil((double)s->blocks.terms / (double)s->blocks.parts),
+                 warps = BLOCK_WARPS * ceil(busy / sms), issue = warps * slots_of(c, s, terms) / slots_per_second,
+                 memory = fmax(busy * moved_by(c, s) / (share_of_copy * r->memory),
+                               busy / sms * BLOCK_WARPS * lines_of(c, s) * line_seconds);
+    step = together(memory, issue, quads_of(c, s) * wait_seconds + finish_seconds / terms);
+    const cutt_sum_steps by = {at_once, begin_seconds / step, cutt_join_seconds() / step,
+                               cutt_join_part_seconds(c, r) / step, MOST_BLOCK_TILES};
+    if (!i) cutt_sum_blocks_choose(c, limit, &by, &s->blocks);
+    steps = cutt_sum_steps_of(&s->blocks, &by);
+  }
+  if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
+  s->seconds = launch_seconds + steps * step;
+}
+
 void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_sum_shape *s) {
   *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .blocks = {.parts = 1}, .seconds = INFINITY};
   if (!c->right_is_one || c->no_terms || c->empty || !choose_tile(c, s)) return;
-  int64_t part[CUTT_MOST_MODES];
-  set_parts(c, s, part);
-  if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
-  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * blocks_at_once(c));
-  const cutt_sum_steps steps = {at_once, steps_to_begin, steps_to_join, MOST_BLOCK_TILES};
-  cutt_sum_blocks_choose(c, limit, &steps, &s->blocks);
-  if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
-  const double busy = fmin(cutt_sum_blocks_of(&s->blocks), at_once);
-  const double issue =
-      slots_of(c, s) * (CUTT_SUM_THREADS / 32.0) * ceil(busy * (double)blocks_at_once(c) / at_once) / slots_per_second;
-  const double step = fmax(fmax(busy * moved_by(c, s) / r->memory, issue), wait_seconds);
-  s->seconds = launch_seconds + cutt_sum_steps_of(&s->blocks, &steps) * step;
+  const cutt_sum_shape first = *s;
+  for (int64_t by = 1; by <= MOST_CUT; by *= 2) {
+    cutt_sum_shape tried = first;
+    if (by > 1 && !cut_columns(c, by, &tried)) break;
+    for (int64_t quads = MOST_QUADS; quads >= 1; quads /= 2) {
+      tried.blocks = (cutt_sum_blocks){.parts = 1};
+      set_quads(c, quads, &tried);
+      choose_blocks(c, r, limit, &tried);
+      if (tried.seconds < s->seconds * (by > 1 ? worth_cutting : 1 - 1e-9)) *s = tried;
+    }
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------------- the parameters */
 
-/* How the threads' sums of a tile lie in shared memory, and who adds them up. */
-static void set_sums(const cutt_contraction *c, const cutt_sum_shape *s, cutt_sum_args *args) {
-  const uint32_t row = (uint32_t)windows_of(s->columns * c->type->bytes);
-  args->results = (uint32_t)(s->columns_kept ? s->columns : s->rows);
-  args->sums = s->columns_kept ? (uint32_t)s->groups : row;
-  args->result_apart = s->columns_kept ? 1 : row;
-  args->sum_apart = s->columns_kept ? (uint32_t)(across(c, s) * window_elements(c)) : 1;
-  for (args->lanes = 1; 2 * args->lanes <= args->sums && 2 * args->lanes * args->results <= CUTT_SUM_THREADS;)
-    args->lanes *= 2;
-}
-
-void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool aligned, const int64_t *result_stride,
+void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, const int64_t *result_stride,
                    int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes) {
-  const int64_t element = c->type->bytes, row = s->columns * element;
+  const int64_t element = c->type->bytes, each = window_elements(c);
   int64_t part[CUTT_MOST_MODES];
   set_parts(c, s, part);
   memset(args, 0, sizeof *args);
@@ -166,24 +280,19 @@ void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool alig
     const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
     *(span < 0 ? &args->low : &args->high) += span;
   }
-  const int64_t reach = (s->rows - 1) * args->row_step;
-  args->reach[0] = smaller(reach, (int64_t)0) - WINDOW;
-  args->reach[1] = larger(reach, (int64_t)0) + row + WINDOW;
   args->columns_kept = s->columns_kept;
-  args->staged = s->columns_kept && !(aligned && s->aligned);
-  args->merged = args->staged && s->merged;
-  args->across = cutt_divide_by(s->columns_kept ? across(c, s) : CUTT_SUM_THREADS);
-  args->windows = cutt_divide_by(args->merged                       ? CUTT_SUM_WINDOWS
-                                 : s->columns_kept && !args->staged ? across(c, s)
-                                                                    : windows_of(row));
-  args->apart = s->columns_kept && !args->staged ? (uint32_t)(s->groups * across(c, s)) : CUTT_SUM_THREADS;
-  set_sums(c, s, args);
+  args->along = s->along;
+  args->period = (uint32_t)s->period;
+  args->lanes = cutt_divide_by(s->lanes);
+  args->groups = (uint32_t)s->groups;
+  args->batch = cutt_divide_by(s->columns_kept ? LOADS * s->groups : s->lanes * WINDOW * (s->along ? LOADS : 1));
+  args->sum_apart = (uint32_t)(s->columns + cutt_ceil_of(s->columns, each));
+  const int64_t most = smaller(smaller(THREADS / s->columns, s->groups), (int64_t)CUTT_SUM_WARP);
+  while ((INT64_C(2) << args->joining_bits) <= most) ++args->joining_bits;
   const int mode = s->columns_kept ? s->column_mode : s->row_mode;
   args->result_step = mode < 0 ? 0 : result_stride[mode] * result_bytes;
-  args->sums_at = args->staged ? CUTT_SUM_WINDOWS * WINDOW : 0;
   args->flip = c->conjugate[0] ? UINT32_C(1) << 31 : 0;
   args->op = (uint8_t)c->reduce;
-  /* There are at least as many bytes as windows at an end of L are put together in. */
-  const uint32_t sums = s->columns_kept ? args->sums * args->sum_apart : args->results * args->sums;
-  *shared_bytes = args->sums_at + larger(sums * (uint32_t)cutt_sum_bytes(c), (uint32_t)(CUTT_SUM_THREADS * WINDOW));
+  *shared_bytes =
+      (s->columns_kept ? args->groups * args->sum_apart : THREADS / CUTT_SUM_WARP) * (uint32_t)cutt_sum_bytes(c);
 }

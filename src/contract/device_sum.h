@@ -14,21 +14,20 @@ typedef struct cutt_sum_shape {
   int column_mode, row_mode; /* row_mode -1: there is one row */
   int64_t columns, rows;     /* of a tile */
   bool columns_kept;         /* D has the columns' mode */
-  bool aligned;              /* of columns: all rows are at multiples of 16 bytes, if L is */
-  bool merged;               /* of columns: rows follow each other in memory */
-  int64_t groups;            /* of columns: of threads that have a tile's rows by turns */
+  bool along;                /* it has not, and a tile is of one row, which all threads have */
+  int64_t period;            /* of columns: rows after which all begin at the same place in 16 bytes, at most */
+  int64_t lanes, groups;     /* threads that have a row, and how many have rows by turns */
   cutt_sum_blocks blocks;
   double seconds;
 } cutt_sum_shape;
 
-/* The shape, whose parts take at most `limit` bytes of workspace. The seconds are INFINITY where there is none: of two operands, or of
- * one that has no neighbours. */
+/* The shape, whose parts take at most `limit` bytes of workspace. The seconds are INFINITY where there is none: of two operands, of one
+ * that has no neighbours, or of rows of which no few begin where all others do. */
 void cutt_sum_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                      cutt_sum_shape *shape);
 
-/* What the kernel is given, of shared memory too, for an operand at a multiple of 16 bytes (aligned), or anywhere; the results are the same.
- * result_stride: of each mode, in elements of result_bytes, where sums are written. */
-void cutt_sum_fill(const cutt_contraction *contraction, const cutt_sum_shape *shape, bool aligned,
-                   const int64_t *result_stride, int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes);
+/* What the kernel is given, of shared memory too. result_stride: of each mode, in elements of result_bytes, where sums are written. */
+void cutt_sum_fill(const cutt_contraction *contraction, const cutt_sum_shape *shape, const int64_t *result_stride,
+                   int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes);
 
 #endif

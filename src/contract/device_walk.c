@@ -35,7 +35,7 @@ double cutt_sum_steps_of(const cutt_sum_blocks *b, const cutt_sum_steps *s) {
   const double each = (double)b->block_tiles * ceil((double)b->terms / (double)b->parts);
   const double blocks = cutt_sum_blocks_of(b),
                turns = blocks > s->at_once * MANY_TURNS ? blocks / s->at_once : ceil(blocks / s->at_once);
-  return turns * (each + s->to_begin) + (b->parts > 1 ? s->to_join : 0);
+  return turns * (each + s->to_begin) + (b->parts > 1 ? s->to_join + (double)b->parts * s->to_join_part : 0);
 }
 
 void cutt_sum_blocks_choose(const cutt_contraction *c, int64_t limit, const cutt_sum_steps *s, cutt_sum_blocks *b) {

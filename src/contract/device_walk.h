@@ -18,10 +18,10 @@ typedef struct cutt_sum_blocks {
   int64_t parts;        /* of the terms */
 } cutt_sum_blocks;
 
-/* What blocks take, in steps, each for a tile's term: how many are at work at once; what one takes to begin and to end, and the second launch;
- * and most tiles of one. */
+/* What blocks take, in steps, each for a tile's term: how many are at work at once; what one takes to begin and to end, the second launch, and
+ * each part for that and to be written; and most tiles of one. */
 typedef struct cutt_sum_steps {
-  double at_once, to_begin, to_join;
+  double at_once, to_begin, to_join, to_join_part;
   int64_t most_tiles;
 } cutt_sum_steps;
 

@@ -60,7 +60,7 @@ static void run_kernel(const fake_launch *launch) {
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
   if (!l.kernel && !l.flat_kernel && !l.window_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel &&
-      !l.combine_kernel && !l.sum_kernel && !l.small_kernel && !l.stretch_kernel)
+      !l.combine_kernel && !l.sum_kernel && !l.join_kernel && !l.small_kernel && !l.stretch_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);

@@ -11,6 +11,7 @@
 #include "gpu/flat.h"
 #include "gpu/kernels/combine_list.h"
 #include "gpu/kernels/core_list.h"
+#include "gpu/kernels/join_list.h"
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
@@ -87,6 +88,8 @@ CUTT_PANEL_KERNELS(DECLARE_PANEL)
 CUTT_CORE_KERNELS(DECLARE_CORE)
 #define DECLARE_SUM(name) extern simt_sum_kernel cutt_##name;
 CUTT_SUM_KERNELS(DECLARE_SUM)
+#define DECLARE_JOIN(name) extern simt_join_kernel cutt_##name;
+CUTT_JOIN_KERNELS(DECLARE_JOIN)
 #define DECLARE_SMALL(name) extern simt_small_kernel cutt_##name;
 CUTT_SMALL_KERNELS(DECLARE_SMALL)
 #define DECLARE_STRETCH(name) extern simt_stretch_kernel cutt_##name;
@@ -132,14 +135,15 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
-#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
-#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
-#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
-#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
-#define LIST_STRETCH(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
+#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
+#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
+#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
+#define LIST_JOIN(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
+#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
+#define LIST_STRETCH(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;
@@ -149,12 +153,13 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_core_kernel *core;
     simt_combine_kernel *combine;
     simt_sum_kernel *sum;
+    simt_join_kernel *join;
     simt_small_kernel *small;
     simt_stretch_kernel *stretch;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
-                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_SMALL_KERNELS(LIST_SMALL)
-                          CUTT_STRETCH_KERNELS(LIST_STRETCH)};
+                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_JOIN_KERNELS(LIST_JOIN)
+                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STRETCH_KERNELS(LIST_STRETCH)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
@@ -163,6 +168,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     launch->core_kernel = list[i].core;
     launch->combine_kernel = list[i].combine;
     launch->sum_kernel = list[i].sum;
+    launch->join_kernel = list[i].join;
     launch->small_kernel = list[i].small;
     launch->stretch_kernel = list[i].stretch;
     if (list[i].pass) launch->pass = args;
@@ -171,6 +177,10 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     if (list[i].core) launch->core = args;
     if (list[i].combine) launch->combine = args;
     if (list[i].sum) launch->sum = args;
+    if (list[i].join) {
+      launch->join = args;
+      launch->early = true;
+    }
     if (list[i].small) launch->small = args;
     if (list[i].stretch) launch->stretch = args;
     return true;

@@ -17,6 +17,7 @@
 #include "gpu/kernels/combine_args.h"
 #include "gpu/kernels/core_args.h"
 #include "gpu/kernels/flat_args.h"
+#include "gpu/kernels/join_args.h"
 #include "gpu/kernels/multiply_args.h"
 #include "gpu/kernels/panel_args.h"
 #include "gpu/kernels/pass_args.h"
@@ -41,6 +42,8 @@ typedef void simt_core_kernel(const unsigned char *left, unsigned char *result, 
                               const unsigned char *right);
 
 typedef void simt_sum_kernel(const unsigned char *left, unsigned char *result, cutt_sum_args args);
+
+typedef void simt_join_kernel(const unsigned char *parts, unsigned char *result, cutt_join_args args);
 
 typedef void simt_small_kernel(const unsigned char *left, unsigned char *result, cutt_small_args args,
                                const unsigned char *right);
@@ -74,6 +77,8 @@ typedef struct simt_launch {
   const cutt_core_args *core;
   simt_sum_kernel *sum_kernel;
   const cutt_sum_args *sum;
+  simt_join_kernel *join_kernel;
+  const cutt_join_args *join;
   simt_small_kernel *small_kernel;
   const cutt_small_args *small;
   simt_stretch_kernel *stretch_kernel;

@@ -296,6 +296,8 @@ static void run_thread(void *argument) {
         l->core_kernel(l->in, l->out, *l->core, l->right);
       } else if (l->sum) {
         l->sum_kernel(l->in, l->out, *l->sum);
+      } else if (l->join) {
+        l->join_kernel(l->in, l->out, *l->join);
       } else if (l->stretch) {
         l->stretch_kernel(l->in, l->out, *l->stretch);
       } else if (l->small) {

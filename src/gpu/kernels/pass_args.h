@@ -79,9 +79,9 @@ typedef struct cutt_pass_args {
   int64_t extent[CUTT_PASS_BOUNDS], reach[CUTT_PASS_BOUNDS];
   uint32_t result_bounds; /* bits: those that are of D's modes */
   /* Sign bits of the imaginary parts that are to be changed; has the contraction a second operand; are results sums of a part,
-   * as wide as they are; is the left operand such; what takes the place of the sum, a cutt_combine. */
+   * as wide as they are; what takes the place of the sum, a cutt_combine. */
   uint32_t flip[2];
-  uint8_t has_right, stores_sums, loads_sums, op;
+  uint8_t has_right, stores_sums, op;
   cutt_sum_scalars scalars;
   cutt_pass_digit digit[CUTT_PASS_DIGITS];
 } cutt_pass_args;

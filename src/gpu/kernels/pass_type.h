@@ -2,7 +2,7 @@
  * element, and numbers of the kind PASS_NUMBER that are computed with, of PASS_SUM_BYTES. */
 
 #define PASS_ROWS CUTT_PASS_ROWS_OF(PASS_BYTES)
-#define PASS_TERMS (PASS_BYTES == 4 || PASS_BYTES > 8 ? 2u : 4u) /* of one operand, at once */
+#define PASS_TERMS (PASS_BYTES == 8 ? 4u : 2u) /* of one operand, at once */
 /* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, and elsewhere loads in flight take more. */
 #if PASS_BYTES > 8 || __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
 #define PASS_BLOCKS 2
@@ -157,23 +157,6 @@ DEVICE void PASS_OF(pass_add_)(const cutt_pass_args *args, const unsigned char *
   PASS_OF(pass_fuse_)(args, l, r, there, sum);
 }
 
-#if PASS_BYTES != PASS_SUM_BYTES
-/* The same where the left operand is sums of parts, and the only one. */
-DEVICE void PASS_OF(pass_join_)(const cutt_pass_args *args, const unsigned char *left, const pass_thread *me,
-                                uint32_t first, const pass_term *term, PASS_SUM *sum) {
-  UNROLL(PASS_ROWS)
-  for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    const uint32_t at = (first + me->group + i * args->groups) * CUTT_PASS_ROW_ENTRY;
-    const pass_pair bound = pass_load(at + 16);
-    if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b && term->along_last < pass_load(at + 32).b) {
-      const unsigned char *from = left + (me->at.left + term->offset.a + pass_load(at).a);
-      const PASS_SUM part = PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from));
-      sum[i] = PASS_NUMBER_OF(combine_)(args->op, part, sum[i]);
-    }
-  }
-}
-#endif
-
 DEVICE PASS_SUM PASS_OF(pass_sum_at_)(uint32_t at, uint32_t number) {
   return PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(shared_load)(at + number * PASS_SUM_BYTES));
 }
@@ -273,7 +256,7 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
   const pass_thread me = pass_begin(&args);
   if (args.terms == 0) barrier(); /* otherwise there is one when they are listed */
   const bool turns = args.turn[0].run.by + args.turn[1].run.by > 0;
-  const bool alone = !args.has_right && !turns && (PASS_BYTES == PASS_SUM_BYTES || !args.loads_sums);
+  const bool alone = !args.has_right && !turns;
   for (uint32_t first = 0; first < args.rows; first += args.groups * PASS_ROWS) {
     PASS_SUM sum[PASS_ROWS];
     UNROLL(PASS_ROWS)
@@ -295,19 +278,13 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
         const bool all = shared_load4(at + 32) & PASS_ALL_WHOLE;
         pass_term term = {{pass_load_first(at), 0}, {0, 0}, 0};
         if (args.has_right) term.offset = pass_load(at);
-        if (!all || args.loads_sums) {
+        if (!all) {
           term.along = pass_load(at + 16);
           term.along_last = pass_load(at + 32).b;
         }
         if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term, all);
         if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term, all);
         if (turns) barrier();
-#if PASS_BYTES != PASS_SUM_BYTES
-        if (args.loads_sums) {
-          PASS_OF(pass_join_)(&args, left, &me, first, &term, sum);
-          continue;
-        }
-#endif
         if (all && !turns) {
           PASS_OF(pass_add_whole_)(&args, left, right, &me, first, &term, sum);
         } else {

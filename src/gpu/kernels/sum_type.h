@@ -4,242 +4,293 @@
 #define SUM_EACH ((uint32_t)CUTT_SUM_WINDOW / SUM_BYTES) /* elements of a window */
 /* Sums of a thread: one for each window, or for each column of one. */
 #define SUM_SUMS (SUM_EACH > CUTT_SUM_LOADS ? SUM_EACH : (uint32_t)CUTT_SUM_LOADS)
-/* Blocks that fit on an SM. On sm_90 64 registers are enough for each thread, but with eight sums. */
-#if SUM_BYTES > 8 || (SUM_BYTES == 2 && __CUDA_ARCH__ < 900)
+/* Blocks that fit on an SM. On sm_90 64 registers are enough for each thread. */
+#if SUM_BYTES > 8 || __CUDA_ARCH__ < 800
 #define SUM_BLOCKS 2
-#elif SUM_BYTES == 2 || __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
+#elif __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
 #define SUM_BLOCKS 3
 #else
 #define SUM_BLOCKS 4
 #endif
 
-/* Asks for a step's windows, of which those that hold none of its elements are not loaded. Of a tile at an end of what L spans, elements are
- * loaded by themselves, and put together in shared memory. */
-DEVICE void SUM_OF(sum_ask_)(const cutt_sum_args *args, const unsigned char *left, const sum_step *s,
-                             const sum_thread *me, word4 *held) {
-  const uint32_t rows = sum_rows(args, s), columns = sum_columns(args, s);
-  const uint32_t bytes = (args->merged ? rows * columns : columns) * SUM_BYTES, runs = args->merged ? 1 : rows;
-  const bool within = s->left + args->reach[0] >= args->low && s->left + args->reach[1] <= args->high;
-  UNROLL(CUTT_SUM_LOADS)
-  for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
-    const uint32_t shift = sum_shift(left, s, me->begin[i]), from = sum_from(me, i);
-    const int64_t at = s->left + me->begin[i] - shift + from;
-    const bool holds = sum_row(me, i) < runs && from < shift + bytes;
-    held[i] = pass_none16();
-    if (within) {
-      if (holds) held[i] = global_load16(left + at);
-    } else if (holds) {
-      const uint32_t room =
-          args->sums_at + thread_index() * CUTT_SUM_WINDOW; /* where there are no sums yet, or no more */
-      shared_store16(room, pass_none16());
-      for (uint32_t byte = 0; byte < CUTT_SUM_WINDOW; byte += SUM_BYTES)
-        if (from + byte >= shift && from + byte < shift + bytes)
-          SUM_ACCESS(shared_store)(room + byte, SUM_ACCESS(global_load)(left + (at + byte)));
-      held[i] = shared_load16(room);
-    }
+/* A window at an end of what L spans: elements by themselves, and zeros. */
+DEVICE word4 SUM_OF(sum_end_)(const cutt_sum_args *args, const unsigned char *left, int64_t at) {
+  word4 held = pass_none16();
+  UNROLL(1)
+  for (uint32_t e = 0; e < SUM_EACH; ++e) {
+    const int64_t element = at + e * SUM_BYTES;
+    if (element >= args->low && element + SUM_BYTES <= args->high)
+      held = SUM_ACCESS(sum_put)(held, e, SUM_ACCESS(global_load)(left + element));
   }
+  return held;
+}
+
+/* Asks for windows. Those that are not there are blank. */
+DEVICE void SUM_OF(sum_ask_)(const cutt_sum_args *args, const unsigned char *left, const sum_asker *me, word4 blank,
+                             word4 *held) {
+  if (me->within) {
+    UNROLL(CUTT_SUM_LOADS)
+    for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k)
+      held[k] = global_load16_if(me->number + k * me->step < me->end, left + (me->at + k * me->apart), blank);
+    return;
+  }
+  UNROLL(CUTT_SUM_LOADS)
+  for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
+    const int64_t at = me->at + k * me->apart;
+    held[k] = blank;
+    if (me->number + k * me->step >= me->end) continue;
+    if (at >= args->low && at + CUTT_SUM_WINDOW <= args->high)
+      held[k] = global_load16(left + at);
+    else
+      held[k] = SUM_OF(sum_end_)(args, left, at);
+  }
+}
+
+/* A step, of which so much is there. */
+DEVICE void SUM_OF(sum_enter_)(const cutt_sum_args *args, const unsigned char *left, const sum_step *s, uint32_t first,
+                               sum_asker *me) {
+  const uint32_t rows = sum_rows(args, s), bytes = sum_columns(args, s) * SUM_BYTES;
+  me->within = sum_within(args, s, rows, bytes);
+  if (args->columns_kept)
+    sum_enter_columns(args, left, s, rows, bytes, first, me);
+  else
+    sum_enter_rows(args, left, s, rows, bytes, me);
 }
 
 DEVICE SUM_VALUE SUM_OF(sum_element_)(const cutt_sum_args *args, word4 window, uint32_t i) {
   return SUM_OF(number_)(SUM_ACCESS(sum_part)(window, i), args->flip);
 }
 
-/* A window's element to each of so many sums. The operator is looked at once for all of them. */
-DEVICE void SUM_OF(sum_join_)(uint32_t op, SUM_VALUE *sum, const SUM_VALUE *element) {
-  if (op == CUTT_COMBINE_ADD) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(add_)(element[e], sum[e]);
-  } else if (op == CUTT_COMBINE_MULTIPLY) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(multiply_)(sum[e], element[e]);
-  } else if (op == CUTT_COMBINE_MAX) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MAX, sum[e], element[e]);
-  } else {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MIN, sum[e], element[e]);
-  }
-}
-
-/* What a window has between two bytes, to a sum, by an operator that is a constant. */
-DEVICE SUM_VALUE SUM_OF(sum_window_)(const cutt_sum_args *args, uint32_t op, word4 held, uint32_t from, uint32_t begin,
-                                     uint32_t end, SUM_VALUE sum) {
-  UNROLL(SUM_EACH)
-  for (uint32_t e = 0; e < SUM_EACH; ++e)
-    if (from + e * SUM_BYTES >= begin && from + e * SUM_BYTES < end)
-      sum = SUM_NUMBER_OF(combine_)(op, sum, SUM_OF(sum_element_)(args, held, e));
-  return sum;
-}
-
-/* A window's elements, with those that are not the row's changed to none, to a sum. */
-DEVICE SUM_VALUE SUM_OF(sum_of_window_)(uint32_t op, const SUM_VALUE *element, SUM_VALUE sum) {
-  if (op == CUTT_COMBINE_MULTIPLY) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(multiply_)(sum, element[e]);
-  } else if (op == CUTT_COMBINE_MAX) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MAX, sum, element[e]);
-  } else {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MIN, sum, element[e]);
-  }
-  return sum;
-}
-
-/* Results are rows: adds up each window by itself, but for what is not the row's. */
-DEVICE void SUM_OF(sum_windows_)(const cutt_sum_args *args, const unsigned char *left, const sum_step *s,
-                                 const sum_thread *me, const word4 *held, SUM_VALUE *sum) {
-  const uint32_t rows = sum_rows(args, s), bytes = sum_columns(args, s) * SUM_BYTES;
+/* Windows' elements to the sums of their columns. op is a constant, as in what follows. */
+DEVICE void SUM_OF(sum_upon_)(const cutt_sum_args *args, uint32_t op, const word4 *held, SUM_VALUE *sum) {
   UNROLL(CUTT_SUM_LOADS)
-  for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
-    const uint32_t shift = sum_shift(left, s, me->begin[i]), from = sum_from(me, i);
-    if (sum_row(me, i) >= rows) continue;
-    const uint32_t end = shift + bytes;
-    if (args->op != CUTT_COMBINE_ADD) {
-      SUM_VALUE element[SUM_EACH];
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e)
-        element[e] = from + e * SUM_BYTES >= shift && from + e * SUM_BYTES < end
-                         ? SUM_OF(sum_element_)(args, held[i], e)
-                         : SUM_NUMBER_OF(none_)(args->op);
-      sum[i] = SUM_OF(sum_of_window_)(args->op, element, sum[i]);
-    } else if (from >= shift && from + CUTT_SUM_WINDOW <= end) {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e)
-        sum[i] = SUM_NUMBER_OF(add_)(SUM_OF(sum_element_)(args, held[i], e), sum[i]);
-    } else {
-      sum[i] = SUM_OF(sum_window_)(args, CUTT_COMBINE_ADD, held[i], from, shift, end, sum[i]);
-    }
-  }
-}
-
-/* Results are columns, and rows begin at multiples of 16 bytes: adds up windows one upon the other. Columns that are not the tile's are
- * not in use. */
-DEVICE void SUM_OF(sum_upon_)(const cutt_sum_args *args, const sum_step *s, const sum_thread *me, const word4 *held,
-                              SUM_VALUE *sum) {
-  const uint32_t rows = sum_rows(args, s);
-  UNROLL(CUTT_SUM_LOADS)
-  for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
-    if (sum_row(me, i) >= rows) continue;
-    SUM_VALUE element[SUM_EACH];
+  for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
     UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) element[e] = SUM_OF(sum_element_)(args, held[i], e);
-    SUM_OF(sum_join_)(args->op, sum, element);
+    for (uint32_t e = 0; e < SUM_EACH; ++e)
+      sum[e] = SUM_NUMBER_OF(combine_)(op, sum[e], SUM_OF(sum_element_)(args, held[k], e));
   }
 }
 
-/* The same from shared memory: of columns that are as far from each other as threads have some. What is loaded of those beyond the tile's
- * is not in use. */
-DEVICE void SUM_OF(sum_staged_)(const cutt_sum_args *args, const unsigned char *left, const sum_step *s,
-                                const sum_thread *me, SUM_VALUE *sum) {
-  const uint32_t rows = sum_rows(args, s), columns = sum_columns(args, s), groups = args->sums;
-  const uint32_t pitch = args->merged ? args->columns * SUM_BYTES : args->windows.by * CUTT_SUM_WINDOW;
-  const uint32_t end = me->group < groups ? rows : 0;
+/* Each window's elements, in pairs, to a sum of its own. */
+DEVICE void SUM_OF(sum_windows_)(const cutt_sum_args *args, uint32_t op, const word4 *held, SUM_VALUE *sum) {
+  UNROLL(CUTT_SUM_LOADS)
+  for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
+    SUM_VALUE term[SUM_EACH];
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) term[e] = SUM_OF(sum_element_)(args, held[k], e);
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 1; e < SUM_EACH; e += 2) term[e] = SUM_NUMBER_OF(combine_)(op, term[e - 1], term[e]);
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 3; e < SUM_EACH; e += 4) term[e] = SUM_NUMBER_OF(combine_)(op, term[e - 2], term[e]);
+    if (SUM_EACH == 8) term[SUM_EACH - 1] = SUM_NUMBER_OF(combine_)(op, term[SUM_EACH / 2 - 1], term[SUM_EACH - 1]);
+    sum[k] = SUM_NUMBER_OF(combine_)(op, sum[k], term[SUM_EACH - 1]);
+  }
+}
+
+/* Blanks what windows of rows have of others. */
+DEVICE void SUM_OF(sum_cut_)(const cutt_sum_args *args, const sum_asker *me, word4 blank, word4 *held) {
+  const uint32_t apart = args->along ? me->step : 0;
+  UNROLL(CUTT_SUM_LOADS)
+  for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
+    const uint32_t from = me->from + k * apart;
+    if (from < me->begin || from + CUTT_SUM_WINDOW > me->row_end)
+      held[k] = sum_row_only(held[k], blank, from, me->begin, me->row_end);
+  }
+}
+
+/* Results are columns: adds up a step's rows, of which the first windows have been asked for. What a thread has of other columns is not in
+ * use. */
+DEVICE void SUM_OF(sum_down_)(const cutt_sum_args *args, const unsigned char *left, sum_asker *me, word4 blank,
+                              word4 *held, SUM_VALUE *sum) {
+  const uint32_t op = args->op;
   UNROLL(1)
-  for (uint32_t row = me->group; row < end; row += groups) {
-    const uint32_t shift = sum_shift(left, s, args->merged ? 0 : (int64_t)row * args->row_step);
-    const uint32_t at = row * pitch + shift;
-    SUM_VALUE element[SUM_EACH];
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) {
-      const uint32_t own = me->column + e * args->across.by, column = own < columns ? own : 0;
-      element[e] = SUM_OF(number_)(SUM_ACCESS(shared_load)(at + column * SUM_BYTES), args->flip);
-    }
-    SUM_OF(sum_join_)(args->op, sum, element);
+  for (;;) {
+    if (op == CUTT_COMBINE_ADD)
+      SUM_OF(sum_upon_)(args, CUTT_COMBINE_ADD, held, sum);
+    else if (op == CUTT_COMBINE_MULTIPLY)
+      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MULTIPLY, held, sum);
+    else if (op == CUTT_COMBINE_MAX)
+      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MAX, held, sum);
+    else
+      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MIN, held, sum);
+    if (--me->left == 0) return;
+    me->number += CUTT_SUM_LOADS * me->step;
+    me->at += CUTT_SUM_LOADS * me->apart;
+    SUM_OF(sum_ask_)(args, left, me, blank, held);
   }
 }
 
-DEVICE SUM_VALUE SUM_OF(sum_kept_)(const cutt_sum_args *args, uint32_t number) {
-  return SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(shared_load)(args->sums_at + number * SUM_VALUE_BYTES));
-}
-
-DEVICE void SUM_OF(sum_keep_)(const cutt_sum_args *args, uint32_t number, SUM_VALUE sum) {
-  SUM_VALUE_ACCESS(shared_store)(args->sums_at + number * SUM_VALUE_BYTES, SUM_NUMBER_OF(bits_)(sum));
-}
-
-/* A thread's sums into shared memory: windows by their numbers; columns row by row. */
-DEVICE void SUM_OF(sum_keep_all_)(const cutt_sum_args *args, const sum_thread *me, const SUM_VALUE *sum) {
-  if (!args->columns_kept) {
-    UNROLL(CUTT_SUM_LOADS)
-    for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i)
-      if (sum_row(me, i) < args->rows) SUM_OF(sum_keep_)(args, thread_index() + i * CUTT_SUM_THREADS, sum[i]);
-  } else if (me->group < args->sums) {
-    UNROLL(SUM_EACH)
-    for (uint32_t e = 0; e < SUM_EACH; ++e) {
-      const uint32_t column = args->staged ? me->column + e * args->across.by : me->column * SUM_EACH + e;
-      SUM_OF(sum_keep_)(args, me->group * args->sum_apart + column, sum[e]);
-    }
+/* The same where results are rows. */
+DEVICE void SUM_OF(sum_across_)(const cutt_sum_args *args, const unsigned char *left, sum_asker *me, word4 blank,
+                                word4 *held, SUM_VALUE *sum) {
+  const uint32_t op = args->op;
+  UNROLL(1)
+  for (;;) {
+    SUM_OF(sum_cut_)(args, me, blank, held);
+    if (op == CUTT_COMBINE_ADD)
+      SUM_OF(sum_windows_)(args, CUTT_COMBINE_ADD, held, sum);
+    else if (op == CUTT_COMBINE_MULTIPLY)
+      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MULTIPLY, held, sum);
+    else if (op == CUTT_COMBINE_MAX)
+      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MAX, held, sum);
+    else
+      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MIN, held, sum);
+    if (--me->left == 0) return;
+    me->from += args->batch.by;
+    me->at += args->batch.by;
+    if (args->along)
+      me->number = me->from;
+    else if (me->from >= me->row_end)
+      me->end = 0;
+    SUM_OF(sum_ask_)(args, left, me, blank, held);
   }
 }
 
-DEVICE SUM_VALUE SUM_OF(sum_of_lane_)(const cutt_sum_args *args, uint32_t result, uint32_t lane) {
-  const uint32_t at = result * args->result_apart;
-  SUM_VALUE all = SUM_OF(sum_kept_)(args, at + lane * args->sum_apart);
-  for (uint32_t i = lane + args->lanes; i < args->sums; i += args->lanes)
-    all = SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(args, at + i * args->sum_apart));
-  return all;
+DEVICE SUM_VALUE SUM_OF(sum_kept_)(uint32_t number) {
+  return SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(shared_load)(number * SUM_VALUE_BYTES));
 }
 
-/* The threads' sums to results. */
-DEVICE void SUM_OF(sum_finish_)(const cutt_sum_args *args, unsigned char *result, const sum_step *s,
-                                const sum_thread *me, const SUM_VALUE *sum) {
-  const uint32_t there = args->columns_kept ? sum_columns(args, s) : sum_rows(args, s), lanes = args->lanes;
+DEVICE void SUM_OF(sum_keep_)(uint32_t number, SUM_VALUE sum) {
+  SUM_VALUE_ACCESS(shared_store)(number * SUM_VALUE_BYTES, SUM_NUMBER_OF(bits_)(sum));
+}
+
+/* The sum of so many lanes side by side, a power of 2 up to a warp, to all of them. */
+DEVICE SUM_VALUE SUM_OF(sum_lanes_)(uint32_t op, uint32_t lanes, SUM_VALUE sum) {
+  UNROLL(1)
+  for (uint32_t apart = 1; apart < lanes; apart *= 2) {
+    const SUM_VALUE other = SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(sum_swap)(SUM_NUMBER_OF(bits_)(sum), apart));
+    sum = SUM_NUMBER_OF(combine_)(op, sum, other);
+  }
+  return sum;
+}
+
+/* Where a column's sum is kept: from one window to the next are an odd number, which meet in few banks. */
+DEVICE uint32_t SUM_OF(sum_place_)(uint32_t column) { return column + column / SUM_EACH; }
+
+/* The groups' sums of columns to results. */
+DEVICE void SUM_OF(sum_finish_columns_)(const cutt_sum_args *args, unsigned char *result, uint32_t columns,
+                                        uint32_t shift, const SUM_VALUE *sum) {
+  const uint32_t group = sum_group(args), before = sum_lane(args) * SUM_EACH - shift / SUM_BYTES;
+  const uint32_t joining = 1u << args->joining_bits;
+  const uint32_t own = thread_index() >> args->joining_bits, first = thread_index() & (joining - 1);
   barrier(); /* what was there is not in use any more */
-  SUM_OF(sum_keep_all_)(args, me, sum);
+  UNROLL(SUM_EACH)
+  for (uint32_t e = 0; e < SUM_EACH; ++e) {
+    const uint32_t column = before + e; /* large, where it is before the first */
+    if (group < args->groups && column < columns)
+      SUM_OF(sum_keep_)(group * args->sum_apart + SUM_OF(sum_place_)(column), sum[e]);
+  }
   barrier();
-  if (lanes > 1) {
-    const uint32_t own = thread_index() / lanes, lane = thread_index() % lanes;
-    SUM_VALUE all = SUM_NUMBER_OF(zero_)();
-    if (own < args->results) all = SUM_OF(sum_of_lane_)(args, own, lane);
-    barrier();
-    if (own < args->results) SUM_OF(sum_keep_)(args, thread_index(), all);
-    for (uint32_t half = lanes / 2; half > 0; half /= 2) {
-      barrier();
-      if (own >= args->results || lane >= half) continue;
-      all = SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(args, thread_index() + half));
-      SUM_OF(sum_keep_)(args, thread_index(), all);
+  UNROLL(1)
+  for (uint32_t from = 0; from < columns; from += CUTT_SUM_THREADS >> args->joining_bits) {
+    const uint32_t column = from + own;
+    SUM_VALUE all = SUM_NUMBER_OF(none_)(args->op);
+    if (column < columns) {
+      UNROLL(1)
+      for (uint32_t g = first; g < args->groups; g += joining)
+        all =
+            SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(g * args->sum_apart + SUM_OF(sum_place_)(column)));
     }
-    barrier();
+    all = SUM_OF(sum_lanes_)(args->op, joining, all);
+    if (column < columns && first == 0)
+      SUM_OF(write_)(&args->scalars, args->stores_sums, result + (int64_t)column * args->result_step, all);
   }
-  for (uint32_t i = thread_index(); i < there; i += CUTT_SUM_THREADS) {
-    const SUM_VALUE all = lanes > 1 ? SUM_OF(sum_kept_)(args, i * lanes) : SUM_OF(sum_of_lane_)(args, i, 0);
-    SUM_OF(write_)(&args->scalars, args->stores_sums, result + (s->result + (int64_t)i * args->result_step), all);
-  }
-  barrier();
 }
 
+/* What another lane gives for what it is given, to what is kept. */
+DEVICE SUM_VALUE SUM_OF(sum_trade_)(uint32_t op, uint32_t apart, bool gives_first, SUM_VALUE first, SUM_VALUE second) {
+  const SUM_VALUE given = gives_first ? first : second, kept = gives_first ? second : first;
+  return SUM_NUMBER_OF(combine_)(
+      op, kept, SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(sum_swap)(SUM_NUMBER_OF(bits_)(given), apart)));
+}
+
+DEVICE void SUM_OF(sum_write_)(const cutt_sum_args *args, unsigned char *result, uint32_t rows, uint32_t row,
+                               SUM_VALUE all) {
+  if (row < rows) SUM_OF(write_)(&args->scalars, args->stores_sums, result + (int64_t)row * args->result_step, all);
+}
+
+/* The lanes' sums of four rows to results: each lane adds up those of two, and then of one, with a neighbour. */
+DEVICE void SUM_OF(sum_finish_rows_)(const cutt_sum_args *args, unsigned char *result, uint32_t rows,
+                                     const SUM_VALUE *sum) {
+  const uint32_t lanes = args->lanes.by, op = args->op, lane = sum_lane(args), group = sum_group(args);
+  const bool odd = (lane & 1) != 0, high = (lane & 2) != 0;
+  SUM_VALUE all = SUM_OF(sum_trade_)(op, 1, odd, sum[0], sum[1]);
+  const SUM_VALUE other = SUM_OF(sum_trade_)(op, 1, odd, sum[2], sum[3]);
+  if (lanes == 2) {
+    SUM_OF(sum_write_)(args, result, rows, group + lane * args->groups, all);
+    SUM_OF(sum_write_)(args, result, rows, group + (2 + lane) * args->groups, other);
+    return;
+  }
+  all = SUM_OF(sum_trade_)(op, 2, high, all, other);
+  UNROLL(1)
+  for (uint32_t apart = 4; apart < lanes; apart *= 2) all = SUM_OF(sum_trade_)(op, apart, true, all, all);
+  if (lane < 4) SUM_OF(sum_write_)(args, result, rows, group + lane * args->groups, all);
+}
+
+/* The same along rows. */
+DEVICE void SUM_OF(sum_finish_along_)(const cutt_sum_args *args, unsigned char *result, uint32_t rows,
+                                      const SUM_VALUE *sum) {
+  const uint32_t lanes = args->lanes.by;
+  SUM_VALUE all = sum[0];
+  UNROLL(CUTT_SUM_LOADS)
+  for (uint32_t k = 1; k < CUTT_SUM_LOADS; ++k) all = SUM_NUMBER_OF(combine_)(args->op, all, sum[k]);
+  all = SUM_OF(sum_lanes_)(args->op, lanes < CUTT_SUM_WARP ? lanes : CUTT_SUM_WARP, all);
+  if (lanes > CUTT_SUM_WARP) { /* which are all threads */
+    barrier();                 /* what was there is not in use any more */
+    if (thread_index() % CUTT_SUM_WARP == 0) SUM_OF(sum_keep_)(thread_index() / CUTT_SUM_WARP, all);
+    barrier();
+    if (thread_index() > 0) return;
+    UNROLL(1)
+    for (uint32_t warp = 1; warp < CUTT_SUM_THREADS / CUTT_SUM_WARP; ++warp)
+      all = SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(warp));
+  }
+  if (sum_lane(args) == 0) SUM_OF(sum_write_)(args, result, rows, sum_group(args), all);
+}
+
+/* What comes next is asked for before results are put together. */
 SUM_KERNEL(SUM_OF(cutt_sum_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_sum_args) args) {
   const sum_share share = sum_share_of(&args.walk);
-  const sum_thread me = sum_begin(&args);
+  const word4 blank = SUM_ACCESS(sum_fill)(SUM_OF(element_)(SUM_NUMBER_OF(none_)(args.op)));
+  unsigned char *const to = result + (int64_t)share.part * args.part_bytes;
   word4 held[CUTT_SUM_LOADS];
   SUM_VALUE sum[SUM_SUMS];
+  sum_asker me;
   sum_step step = sum_find(&args.walk, share.first, share.begin);
-  SUM_OF(sum_ask_)(&args, left, &step, &me, held);
-  while (step.tile < share.last) {
-    if (step.term == share.begin) {
+  bool begins = true;                 /* the step's tile, */
+  uint32_t first = 0;                 /* and how far from a multiple of 16 bytes */
+  int64_t last = 0;                   /* where the last one's results are, */
+  uint32_t there = 0, last_first = 0; /* how many, and how far from such a multiple it began */
+  UNROLL(SUM_SUMS)
+  for (uint32_t i = 0; i < SUM_SUMS; ++i) sum[i] = SUM_NUMBER_OF(none_)(args.op);
+  UNROLL(1)
+  for (;;) {
+    const bool goes_on = step.tile < share.last;
+    if (goes_on) {
+      if (begins) first = sum_shift(left, step.left);
+      SUM_OF(sum_enter_)(&args, left, &step, first, &me);
+      SUM_OF(sum_ask_)(&args, left, &me, blank, held);
+    }
+    if (there) {
+      if (args.columns_kept)
+        SUM_OF(sum_finish_columns_)(&args, to + last, there, sum_shift_of(&args, last_first), sum);
+      else if (args.along)
+        SUM_OF(sum_finish_along_)(&args, to + last, there, sum);
+      else
+        SUM_OF(sum_finish_rows_)(&args, to + last, there, sum);
       UNROLL(SUM_SUMS)
       for (uint32_t i = 0; i < SUM_SUMS; ++i) sum[i] = SUM_NUMBER_OF(none_)(args.op);
     }
-    const sum_step next = sum_next(&args.walk, &step, share.begin, share.end);
-    if (args.staged) {
-      UNROLL(CUTT_SUM_LOADS)
-      for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i)
-        shared_store16((thread_index() + i * CUTT_SUM_THREADS) * CUTT_SUM_WINDOW, held[i]);
-    } else if (args.columns_kept) {
-      SUM_OF(sum_upon_)(&args, &step, &me, held, sum);
-    } else {
-      SUM_OF(sum_windows_)(&args, left, &step, &me, held, sum);
-    }
-    if (next.tile < share.last) SUM_OF(sum_ask_)(&args, left, &next, &me, held);
-    if (args.staged) {
-      barrier();
-      SUM_OF(sum_staged_)(&args, left, &step, &me, sum);
-      barrier(); /* what is there is not in use any more */
-    }
-    if (next.term == share.begin)
-      SUM_OF(sum_finish_)(&args, result + (int64_t)share.part * args.part_bytes, &step, &me, sum);
-    step = next;
+    if (!goes_on) return;
+    if (args.columns_kept)
+      SUM_OF(sum_down_)(&args, left, &me, blank, held, sum);
+    else
+      SUM_OF(sum_across_)(&args, left, &me, blank, held, sum);
+    begins = step.term + 1 == share.end;
+    last = step.result;
+    there = !begins ? 0 : args.columns_kept ? sum_columns(&args, &step) : sum_rows(&args, &step);
+    last_first = first;
+    step = sum_next(&args.walk, &step, share.begin, share.end);
   }
 }
 

@@ -12,7 +12,10 @@
  *   thread_index() thread_count() block_index()
  *   cycle_count()                              the SM's clock, modulo 2^32; accesses to memory stay on their side of it
  *   barrier()                                  of all threads of a block
+ *   shuffle_xor(v, lanes)                      of whole warps: v of the thread whose lane differs in these bits
  *   global_load1..16(p) global_store1..16(p, v)  naturally aligned; the number is the bytes
+ *   global_load16_if(there, p, v)              the same of 16 bytes where `there`, else v: without a branch, which would have each of several
+ *                                              loads waited for
  *   global_load_line2..16(p)                   the rest of its line of 128 bytes will be wanted soon: L2 may fetch it
  *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
  *   shared_load1..16(at) shared_store1..16(at, v)
@@ -59,6 +62,7 @@ DEVICE uint32_t thread_index(void) { return threadIdx.x; }
 DEVICE uint32_t thread_count(void) { return blockDim.x; }
 DEVICE uint32_t block_index(void) { return blockIdx.x; }
 DEVICE void barrier(void) { __syncthreads(); }
+DEVICE uint32_t shuffle_xor(uint32_t v, uint32_t lanes) { return __shfl_xor_sync(0xffffffffu, v, (int)lanes); }
 DEVICE uint32_t cycle_count(void) {
   uint32_t cycles;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles)::"memory");
@@ -76,6 +80,14 @@ DEVICE_MEMORY(4, uint32_t)
 DEVICE_MEMORY(8, word2)
 DEVICE_MEMORY(16, word4)
 #undef DEVICE_MEMORY
+
+DEVICE word4 global_load16_if(bool there, const void *p, word4 v) {
+  asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %5, 0;\n @there ld.global.v4.u32 {%0, %1, %2, %3}, [%4];\n}"
+               : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+               : "l"(p), "r"((uint32_t)there)
+               : "memory");
+  return v;
+}
 
 #if __CUDA_ARCH__ >= 750
 DEVICE uint16_t global_load_line2(const void *p) {
