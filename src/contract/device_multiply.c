@@ -16,16 +16,21 @@ enum {
   MOST_TERMS = 1 << 24,
   FAR = 1 << 20,       /* bytes of an operand that L1 is of no use for */
   LEAST_TERMS = 64,    /* of a part */
+  MOST_TILES = 16,     /* of a block */
+  MOST_KEPT = 9728,    /* bytes of terms of the same columns: four blocks fit on an SM */
   TERMS_TO_BEGIN = 32, /* what a block takes before its first product and behind its last, in terms */
   TERMS_TO_JOIN = 96   /* what the launch takes that adds up parts */
 };
 
-/* Seconds of a launch, and of an SM for each of its blocks; for a lot of 16 terms, and more where rows are copied one by one; for each warp
- * that multiplies, in float and double; the share of a copy's speed that is reached; and of products and moves, that part of the shorter
- * time which adds to the longer one: as measured on an H200, of 313 tiles of 152 contractions of floats. */
-static const double launch_seconds = 4e-6, block_seconds = 0.9e-6, lot_seconds = 0.37e-6,
+/* Seconds of a launch, and of an SM for each of its blocks; for a lot of 16 terms, less where a warp without columns copies it, and more
+ * where rows are copied one by one; for each warp that multiplies, in float and double; the share of a copy's speed that is reached; and of
+ * products and moves, that part of the shorter time which adds to the longer one: as measured on an H200, of 313 tiles of 152 contractions
+ * of floats. */
+static const double launch_seconds = 4e-6, block_seconds = 0.9e-6, lot_seconds = 0.37e-6, apart_seconds = 0.25e-6,
                     narrow_seconds[2] = {0.7e-6, 0.06e-6}, warp_seconds[2] = {0.2e-6, 0.19e-6}, share_of_copy = 0.87,
                     beside = 0.25;
+/* What a block of several tiles takes to begin, in tiles. */
+static const double tiles_to_begin = 0.2;
 /* Doubles over that, 18 contractions: as long, and where the rows' operand has its neighbours in terms. */
 static const double slower_f64 = 1.1, slower_by_terms = 1.6;
 
@@ -175,6 +180,31 @@ void cutt_multiply_cut(cutt_multiply_shape *s, int64_t parts) {
   s->depth = parts > 1 ? smaller(each, (int64_t)CUTT_MULTIPLY_DEPTH) : cutt_ceil_of(each, lots);
   s->part_terms = cutt_ceil_of(each, s->depth) * s->depth;
   s->parts = cutt_ceil_of(s->terms, s->part_terms);
+  s->block_tiles = 1;
+  s->keeps = false;
+}
+
+int64_t cutt_multiply_blocks(const cutt_multiply_shape *s) { return cutt_ceil_of(s->tiles, s->block_tiles); }
+
+bool cutt_multiply_may_keep(const cutt_contraction *c, const cutt_multiply_shape *s) {
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_BATCH) return false;
+  return s->parts == 1 && s->column_tiles == 1 &&
+         cutt_round_up(s->terms, s->depth) * CUTT_MULTIPLY_COLUMNS * c->type->bytes <= MOST_KEPT;
+}
+
+/* So many tiles of a block that blocks end together. */
+static void share_tiles(const cutt_contraction *c, const cutt_rates *r, cutt_multiply_shape *s) {
+  double least = INFINITY;
+  if (s->parts > 1 || s->depth == s->terms) return;
+  for (int64_t each = 1; each <= MOST_TILES; ++each) {
+    const double blocks = (double)cutt_ceil_of(s->tiles, each);
+    const double time = ceil(blocks / (double)at_once(r)) * ((double)each + tiles_to_begin);
+    if (!(time < least)) continue;
+    least = time;
+    s->block_tiles = each;
+  }
+  s->keeps = s->block_tiles > 1 && cutt_multiply_may_keep(c, s);
 }
 
 /* As few parts as their terms allow; or as many as make one or two blocks for each place on the SMs, if that is faster. False where
@@ -196,6 +226,7 @@ static bool cut_terms(const cutt_contraction *c, const cutt_rates *r, int64_t li
   }
   if (!best) return false;
   cutt_multiply_cut(s, best);
+  share_tiles(c, r, s);
   return true;
 }
 
@@ -225,10 +256,13 @@ static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, cu
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_multiply_shape *s) {
   const double bytes = c->type->bytes, sms = (double)larger(r->multiprocessors, (int64_t)1);
   const bool wide = c->type->type == CUTT_F64;
-  const double lots = (double)(s->part_terms / s->depth * s->parts), blocks = (double)(s->tiles * s->parts);
+  const int64_t lots_of_part = s->part_terms / s->depth;
+  const double lots = (double)(lots_of_part * s->parts), blocks = (double)(s->tiles * s->parts);
   const double warps = (double)cutt_ceil_of(s->columns, (int64_t)CUTT_MULTIPLY_COLUMNS_EACH);
-  const double lot = lot_seconds + (double)s->depth / CUTT_MULTIPLY_DEPTH *
-                                       ((s->wide ? 0 : narrow_seconds[wide]) + warps * warp_seconds[wide]);
+  const bool apart = s->wide && !wide && s->columns <= CUTT_MULTIPLY_COLUMNS - CUTT_MULTIPLY_COLUMNS_EACH;
+  const double lot =
+      (apart ? apart_seconds : lot_seconds) +
+      (double)s->depth / CUTT_MULTIPLY_DEPTH * ((s->wide ? 0 : narrow_seconds[wide]) + warps * warp_seconds[wide]);
   const cutt_tensor a = s->by_rows, b = cutt_other_operand(a);
   const double of_result = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] *
                            waste_of(c, CUTT_RESULT, run_of(c, s, CUTT_RESULT)),
@@ -326,6 +360,7 @@ static void set_bounds(maker *m) {
     m->bound[i] = (uint8_t)m->bounds++;
     m->args->extent[m->bound[i]] = m->c->mode[i].extent;
   }
+  m->args->bounded = m->bounds > 0;
 }
 
 /* Tiles beside each other in columns follow each other, since they have the same rows; then those beside each other in the operand
@@ -369,11 +404,12 @@ static void lay_out(const cutt_contraction *c, const cutt_multiply_shape *s, cut
   args->pitch = args->quads ? rows + (rows >> CUTT_MULTIPLY_UNIT_PAD)
                 : s->wide   ? rows + each
                             : (rows + (rows >> args->pad_log2)) | 1;
-  args->columns_at = rows * CUTT_MULTIPLY_ENTRY;
-  args->terms_at = args->columns_at + CUTT_MULTIPLY_COLUMNS * CUTT_MULTIPLY_ENTRY;
+  const uint32_t lanes = CUTT_MULTIPLY_LANES;
+  args->row_step = (lanes + (lanes >> args->pad_log2)) * element;
+  args->terms_at = CUTT_MULTIPLY_TABLE(element) * (s->block_tiles > 1 && args->bounded ? 2U : 1U);
   args->right_at = args->terms_at + (uint32_t)s->part_terms * CUTT_MULTIPLY_ENTRY;
   args->right_bytes = depth * CUTT_MULTIPLY_COLUMNS * element;
-  args->left_at = args->right_at + 2 * args->right_bytes;
+  args->left_at = args->right_at + (s->keeps ? (uint32_t)cutt_ceil_of(s->terms, s->depth) : 2U) * args->right_bytes;
   args->left_bytes = (depth * args->pitch * element + 15) / 16 * 16;
   *bytes = args->left_at + 2 * args->left_bytes;
 }
@@ -386,13 +422,15 @@ void cutt_multiply_fill(const cutt_contraction *c, const cutt_multiply_shape *s,
   args->columns = (uint32_t)s->columns;
   args->terms = (uint32_t)s->terms;
   args->depth = cutt_divide_by(s->depth);
-  args->tiles = cutt_divide_by(s->tiles);
+  args->tiles = (uint32_t)s->tiles;
+  args->blocks = cutt_divide_by(cutt_multiply_blocks(s));
   args->part_terms = (uint32_t)s->part_terms;
   args->part_bytes = s->parts > 1 ? c->volume[CUTT_RESULT] * cutt_sum_bytes(c) : 0;
   args->run = cutt_divide_by(s->run);
   args->apart = cutt_divide_by(s->apart);
   args->left_by_terms = s->by_terms[0];
   args->right_by_terms = s->by_terms[1];
+  args->keeps = s->keeps;
   args->reads = !c->beta_is_zero && s->parts == 1; /* what adds up the parts does that */
   args->alone = c->alpha_is_one || s->parts > 1;
   for (int i = 0; i < 2; ++i) {

@@ -26,6 +26,8 @@ typedef struct cutt_multiply_shape {
       splits_terms; /* of the columns' operand's neighbours, which are terms, a sector comes first, and the rest last */
   bool wide;        /* the rows' operand may be copied 16 bytes at a time, if it begins at a multiple of 16 */
   int64_t tiles, column_tiles;
+  bool keeps;                /* a block's tiles have the same columns, whose terms stay in shared memory */
+  int64_t block_tiles;       /* most of a block, which has but one where terms are cut into parts or come at once */
   int64_t parts, part_terms; /* of the terms; of all of these but the last */
   double seconds;
 } cutt_multiply_shape;
@@ -39,6 +41,12 @@ void cutt_multiply_cut(cutt_multiply_shape *shape, int64_t parts);
 
 /* May rows that follow each other in their operand be copied 16 bytes at a time? */
 bool cutt_multiply_may_be_wide(const cutt_contraction *contraction, const cutt_multiply_shape *shape);
+
+/* May terms of the columns stay in shared memory, if a block has several tiles? */
+bool cutt_multiply_may_keep(const cutt_contraction *contraction, const cutt_multiply_shape *shape);
+
+/* Blocks of a part. */
+int64_t cutt_multiply_blocks(const cutt_multiply_shape *shape);
 
 /* What the kernel is given, of shared memory too; stride: of each mode in D, or in a part's sums. */
 void cutt_multiply_fill(const cutt_contraction *contraction, const cutt_multiply_shape *shape, const int64_t *stride,

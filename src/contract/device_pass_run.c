@@ -268,7 +268,7 @@ static cuttResult make_products(const cutt_contraction *c, const cutt_device_sha
   pass->shape = *shape;
   pass->tiles = shape->products.tiles;
   pass->kernel = c->type->type == CUTT_F64 ? MULTIPLY_F64 : MULTIPLY_F32;
-  pass->grid.blocks = (uint32_t)(pass->tiles * shape->parts);
+  pass->grid.blocks = (uint32_t)(cutt_multiply_blocks(&shape->products) * shape->parts);
   pass->grid.threads = CUTT_MULTIPLY_THREADS;
   set_strides(&m);
   cutt_multiply_fill(c, &shape->products, m.result, &pass->multiply, &pass->grid.shared_bytes);

@@ -96,7 +96,8 @@ static void place(const test_contraction *c) { place_at(c, false); }
 
 static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
     combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts, stretches,
-    stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide;
+    stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide,
+    several_tiles, kept_terms;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -196,6 +197,15 @@ static void try_products(test_rng *rng, const test_contraction *t, const cutt_co
   assert_shape(t, c, &shape);
   shape.products.wide = !shape.products.wide && cutt_multiply_may_be_wide(c, &shape.products);
   if (shape.products.wide) assert_shape(t, c, &shape);
+  if (shape.products.terms <= CUTT_MULTIPLY_TERMS) cutt_multiply_cut(&shape.products, 1);
+  shape.parts = shape.products.parts;
+  if (shape.parts == 1 && shape.products.depth < shape.products.terms) {
+    shape.products.block_tiles = smaller(shape.products.tiles, test_random_in(rng, 2, 5));
+    shape.products.keeps = test_chance(rng, 70) && cutt_multiply_may_keep(c, &shape.products);
+    several_tiles += shape.products.block_tiles > 1;
+    kept_terms += shape.products.block_tiles > 1 && shape.products.keeps;
+    assert_shape(t, c, &shape);
+  }
   cutt_multiply_cut(&shape.products, test_random_in(rng, 1, smaller(shape.products.terms, INT64_C(5))));
   if (shape.products.part_terms > CUTT_MULTIPLY_TERMS) return;
   shape.parts = shape.products.parts;
@@ -442,6 +452,7 @@ static void tiles_of_products(void **unused) {
     const char *pattern;
     int64_t extent[6]; /* of a, b, ... */
   } cases[] = {{"efbad,cf->abcde", {24, 3, 12, 2, 20, 9}},
+               {"efbad,cf->abcde", {32, 2, 24, 1, 32, 20}},
                {"deca,be->abcd", {33, 9, 3, 40, 7}},
                {"dba,cd->abc", {40, 20, 33, 24}},
                {"bda,dc->abc", {50, 70, 9, 6}},
@@ -454,7 +465,7 @@ static void tiles_of_products(void **unused) {
                {"ab,bc->ac", {300, 1100, 3}}};
   static const test_variety variety = {20, 50, 0, 1, 0};
   test_rng rng = {2027};
-  products = products_turned = products_in_parts = products_wide[0] = products_wide[1] = 0;
+  products = products_turned = products_in_parts = products_wide[0] = products_wide[1] = several_tiles = kept_terms = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     for (int again = 0; again < 4; ++again) {
       test_contraction t;
@@ -475,10 +486,12 @@ static void tiles_of_products(void **unused) {
       for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) try_products(&rng, &t, &c, by_rows);
     }
   }
-  print_message("%ld tiles of products, %ld of them turned, %ld and %ld by 16 bytes where aligned, %ld in parts\n",
-                products, products_turned, products_wide[0], products_wide[1], products_in_parts);
+  print_message(
+      "%ld tiles of products, %ld of them turned, %ld and %ld by 16 bytes where aligned, %ld in parts; "
+      "%ld with several for a block, %ld of these keep terms\n",
+      products, products_turned, products_wide[0], products_wide[1], products_in_parts, several_tiles, kept_terms);
   assert_true(products >= 50 && products_turned >= 15 && products_in_parts >= 20 && products_wide[0] >= 8 &&
-              products_wide[1] >= 3);
+              products_wide[1] >= 3 && several_tiles >= 15 && kept_terms >= 5);
 }
 
 /* Sums by tiles: rows that begin anywhere, that follow each other and that don't; of D's columns and of its rows; tiles that are not whole;

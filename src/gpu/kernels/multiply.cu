@@ -22,12 +22,13 @@ DEVICE void multiply_go(const cutt_multiply_args *args, uint32_t first, uint32_t
     p->left += digit * d->step[0];
     p->right += digit * d->step[1];
     p->result += digit * d->step[2];
+    number = rest;
+    if (d->bound == CUTT_MULTIPLY_BOUNDS) continue; /* most digits */
     p->at0 += d->bound == 0 ? along : 0;
     p->at1 += d->bound == 1 ? along : 0;
     p->at2 += d->bound == 2 ? along : 0;
     p->at3 += d->bound == 3 ? along : 0;
     p->at4 += d->bound == 4 ? along : 0;
-    number = rest;
   }
 }
 
@@ -40,10 +41,15 @@ typedef struct multiply_pair {
   int64_t a, b;
 } multiply_pair;
 
+DEVICE int64_t multiply_join(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
 DEVICE multiply_pair multiply_load(uint32_t at) {
   const word4 v = shared_load16(at);
-  const multiply_pair p = {(int64_t)((uint64_t)v.y << 32 | v.x), (int64_t)((uint64_t)v.w << 32 | v.z)};
+  const multiply_pair p = {multiply_join(v.x, v.y), multiply_join(v.z, v.w)};
   return p;
+}
+DEVICE int64_t multiply_load_first(uint32_t at) {
+  const word2 v = shared_load8(at);
+  return multiply_join(v.x, v.y);
 }
 DEVICE void multiply_store(uint32_t at, int64_t a, int64_t b) {
   const word4 v = {(uint32_t)a, (uint32_t)((uint64_t)a >> 32), (uint32_t)b, (uint32_t)((uint64_t)b >> 32)};
@@ -56,21 +62,31 @@ DEVICE uint32_t multiply_terms(const cutt_multiply_args *args, uint32_t part) {
   return left < args->part_terms ? left : args->part_terms;
 }
 
-/* Describes rows, columns and the terms of a part: rows by L and D, columns by R and D, terms by L and R. What is beyond an end is loaded
- * from the tile's beginning, which is there, and is not stored. */
-DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows, uint32_t part) {
+/* Where a tile begins. */
+DEVICE multiply_place multiply_tile(const cutt_multiply_args *args, uint32_t number) {
   multiply_place tile = {0, 0, 0, 0, 0, 0, 0, 0};
-  multiply_go(args, args->term_end, args->tile_end, block_index() - part * args->tiles.by, &tile);
+  multiply_go(args, args->term_end, args->tile_end, number, &tile);
+  return tile;
+}
+
+/* Describes a tile's rows, by L and D, and columns, by R and D, from where it begins. What is beyond an end is loaded from the tile's
+ * beginning, which is there, and is not stored. */
+DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows, uint32_t tile, uint32_t table) {
+  multiply_place begin = multiply_tile(args, tile);
+  begin.left = begin.right = begin.result = 0;
   for (uint32_t i = thread_index(); i < most_rows + CUTT_MULTIPLY_COLUMNS; i += CUTT_MULTIPLY_THREADS) {
     const bool row = i < most_rows;
     const uint32_t number = row ? i : i - most_rows, first = row ? 0 : args->row_end;
-    multiply_place p = tile;
+    multiply_place p = begin;
     multiply_go(args, first, row ? args->row_end : args->column_end, number, &p);
     const bool there = number < (row ? args->rows : args->columns) && multiply_within(args, &p);
-    const multiply_place from = there ? p : tile;
-    multiply_store(i * CUTT_MULTIPLY_ENTRY, row ? from.left : from.right,
-                   there ? p.result - (row ? 0 : tile.result) : MULTIPLY_NOWHERE);
+    multiply_store(table + i * CUTT_MULTIPLY_ENTRY, !there ? 0 : row ? p.left : p.right,
+                   there ? p.result : MULTIPLY_NOWHERE);
   }
+}
+
+/* The terms of a part, by L and R. */
+DEVICE void multiply_describe_terms(const cutt_multiply_args *args, uint32_t part) {
   const uint32_t terms = multiply_terms(args, part), first = part * args->part_terms;
   for (uint32_t i = thread_index(); i < terms; i += CUTT_MULTIPLY_THREADS) {
     multiply_place p = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -88,6 +104,14 @@ DEVICE bool multiply_columns(uint32_t at, int64_t *column) {
     whole = whole && column[j] != MULTIPLY_NOWHERE;
   }
   return whole;
+}
+
+/* A thread's first column. Where a tile has few, warps have none: of blocks that are on an SM at the same time, warps of different
+ * schedulers. */
+DEVICE uint32_t multiply_column(void) {
+  enum { WARPS = CUTT_MULTIPLY_THREADS / CUTT_MULTIPLY_LANES };
+  return (thread_index() / CUTT_MULTIPLY_LANES + block_index() / CUTT_MULTIPLY_BLOCKS) % WARPS *
+         CUTT_MULTIPLY_COLUMNS_EACH;
 }
 
 /* Number i of the rows in the order in which L has them. */
@@ -124,11 +148,16 @@ DEVICE uint32_t multiply_row_at(const cutt_multiply_args *args, uint32_t row, ui
   return multiply_unit_at(unit) + rest % each * bytes;
 }
 
+/* Is L copied by units? */
+DEVICE bool multiply_is_wide(const cutt_multiply_args *args, const unsigned char *left) {
+  return args->wide && (uintptr_t)left % CUTT_MULTIPLY_UNIT == 0;
+}
+
 #define MULTIPLY_PASTE(a, b) a##b
 #define MULTIPLY_NAME(a, b) MULTIPLY_PASTE(a, b)
 #define MULTIPLY_OF(what) MULTIPLY_NAME(what, MULTIPLY_TYPE)
 #define MULTIPLY_ACCESS(what) MULTIPLY_NAME(what, MULTIPLY_BYTES)
-#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, CUTT_MULTIPLY_BLOCKS)
+#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, MULTIPLY_BLOCKS)
 
 DEVICE float multiply_fuse_f32(float a, float b, float c) { return multiply_add_float(a, b, c); }
 DEVICE double multiply_fuse_f64(double a, double b, double c) { return multiply_add_double(a, b, c); }
