@@ -1,7 +1,7 @@
 /* The kernel of multiply.cu for elements of MULTIPLY_TYPE, MULTIPLY_REAL of MULTIPLY_BYTES, which is included once for each type. */
 
 /* Blocks that fit on an SM without spilling registers. */
-#if __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200
+#if __CUDA_ARCH__ >= 1000
 #define MULTIPLY_BLOCKS (CUTT_MULTIPLY_BLOCKS - 1)
 #else
 #define MULTIPLY_BLOCKS CUTT_MULTIPLY_BLOCKS
