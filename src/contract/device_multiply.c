@@ -371,7 +371,7 @@ static void list_digits(maker *m) {
   m->args->row_end = m->digits;
   for (int i = 0; i < s->column_modes; ++i) add_digit(m, s->column_mode[i], s->part[s->column_mode[i]], 1);
   m->args->column_end = m->digits;
-  const int64_t sector = s->splits_terms ? SECTOR / m->c->type->bytes : 1;
+  const int64_t sector = s->splits_terms ? larger(SECTOR / (int64_t)m->c->type->bytes, (int64_t)1) : 1;
   add_digit(m, s->term_mode[0], sector, 1);
   for (int i = s->splits_terms; i < s->term_modes; ++i)
     add_digit(m, s->term_mode[i], m->c->mode[s->term_mode[i]].extent, 1);

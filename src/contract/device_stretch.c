@@ -158,7 +158,8 @@ static double slots_of_number(const cutt_contraction *c, bool wide) {
 static double slots_of(const cutt_contraction *c, int64_t terms) {
   enum { BATCH = 4, FOR_BATCH = 6, FOR_SINGLE = 5 };
   const double number = slots_of_number(c, false);
-  return (double)(terms / BATCH) * (FOR_BATCH + BATCH * number) + (double)(terms % BATCH) * (FOR_SINGLE + number);
+  const int64_t batches = terms / BATCH;
+  return (double)batches * (FOR_BATCH + BATCH * number) + (double)(terms % BATCH) * (FOR_SINGLE + number);
 }
 
 /* The same of a run in windows, which may begin within one; what the first and the last have of other elements is looked at. */
