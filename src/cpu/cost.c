@@ -246,23 +246,29 @@ bool cutt_cpu_asks_into_l1(const cutt_canonical *c, const cutt_cpu_tile *t, cons
          3 * cutt_cpu_elements(t) * c->elem_bytes <= machine->l1_bytes && follows_in_input(c, t);
 }
 
-/* Output runs of a walk along rows that are no whole lines, those in a last chunk among them. */
-static double parts_of_lines(const cutt_canonical *c, const cutt_cpu_tile *t) {
-  const int64_t line = LINE / c->elem_bytes;
+/* Output runs of a walk along rows, of which each column has so many in its whole chunks and one in what is left of a cut mode: how many
+ * rows they have, and how often there are such columns. */
+typedef struct column_runs {
+  int64_t whole, rows, rest; /* rest: rows of the last run; 0: there is none */
+  double columns;
+} column_runs;
+
+static column_runs runs_of_column(const cutt_canonical *c, const cutt_cpu_tile *t) {
   if (t->split_k < 0 || t->role[t->split_k] != CUTT_CPU_ROW)
-    return t->rows % line != 0 ? (double)c->volume / (double)t->rows : 0;
+    return (column_runs){1, t->rows, 0, (double)c->volume / (double)t->rows};
   const int64_t chunk = t->extent[t->split_k], each = t->rows / chunk, extent = c->mode[t->split_k].extent;
-  const int64_t whole = t->rows % line != 0 ? extent / chunk : 0, rest = extent % chunk * each % line != 0;
-  return (double)(whole + rest) * (double)c->volume / (double)(each * extent);
+  return (column_runs){extent / chunk, t->rows, extent % chunk * each, (double)c->volume / (double)(each * extent)};
 }
 
-/* Output runs of a walk along rows in last chunks that have fewer rows than a line takes, which are staged one by one. Where the run ends
- * with such a chunk that takes little. */
-static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t) {
-  if (t->split_k < 0 || t->role[t->split_k] != CUTT_CPU_ROW || t->sequences == 0) return 0;
-  const int64_t each = t->rows / t->extent[t->split_k], extent = c->mode[t->split_k].extent;
-  const int64_t rest = extent % t->extent[t->split_k] * each;
-  return rest > 0 && rest * c->elem_bytes < LINE ? (double)c->volume / (double)(each * extent) : 0;
+/* Runs that are no whole lines. */
+static double parts_of_lines(const cutt_canonical *c, const column_runs *r) {
+  const int64_t line = LINE / c->elem_bytes;
+  return (double)((r->rows % line != 0 ? r->whole : 0) + (r->rest % line != 0)) * r->columns;
+}
+
+/* Last runs of fewer rows than a line takes, which are staged one by one. Where a column ends with such a run that takes little. */
+static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const column_runs *r) {
+  return r->rest > 0 && t->sequences > 0 && r->rest * c->elem_bytes < LINE ? r->columns : 0;
 }
 
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
@@ -270,11 +276,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   static const double unlike = 1.3, short_ends = 3;
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
-  const int64_t step = t->in_step < 0 ? -t->in_step : t->in_step;
+  const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
   if (t->kernel == CUTT_CPU_COPY) { /* what is left out is in lines that are read */
-    const double moved = (double)(step + 1) / 2;
+    const double moved = (double)(apart + 1) / 2;
     n[CUTT_CPU_COUNT_LINES] *= moved;
     if (t->non_temporal) n[t->along ? CUTT_CPU_COUNT_STREAMED : CUTT_CPU_COUNT_PAGED] = moved * bytes / LINE;
     return;
@@ -329,8 +335,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     /* So much of each row is read at a time that little of the next ones is under way when the row ends. */
     const double lacks = 1.0 - (double)(t->cols * c->elem_bytes) / LONG_ROW;
     if (lacks > 0) n[CUTT_CPU_COUNT_SHORT_ROWS] = volume / (double)t->cols * lacks;
-    n[CUTT_CPU_COUNT_FLUSHES] = gaps ? volume / (double)t->rows : parts_of_lines(c, t);
-    n[CUTT_CPU_COUNT_FLUSHES] += short_ends * short_runs(c, t);
+    const column_runs runs = runs_of_column(c, t);
+    n[CUTT_CPU_COUNT_FLUSHES] = gaps ? volume / (double)t->rows : parts_of_lines(c, &runs);
+    n[CUTT_CPU_COUNT_FLUSHES] += short_ends * short_runs(c, t, &runs);
     return;
   }
   if (t->joins) {
@@ -383,7 +390,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     }
     if (t->skips) { /* whole vectors, as windows that follow one another */
       n[CUTT_CPU_COUNT_GATHERS] = 0;
-      n[CUTT_CPU_COUNT_WINDOWS_NEAR] = bytes / LINE * (double)(step - 1);
+      n[CUTT_CPU_COUNT_WINDOWS_NEAR] = bytes / LINE * (double)(apart - 1);
     } else if (t->in_step != 0 && !t->non_temporal) { /* two and more in a store */
       n[CUTT_CPU_COUNT_GATHERS] /= 2;
     }
@@ -391,11 +398,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
    * whose distance is a multiple of a large power of two share few of a cache's sets. */
-  const int64_t step_cols = direct ? t->steps_cols : t->staged_cols;
+  const int64_t step = direct ? t->steps_cols : t->staged_cols;
   const int64_t at_once = t->turned > 0                                    ? t->turned * t->shared_run * c->elem_bytes
                           : t->kernel != CUTT_CPU_TRANSPOSE                ? t->shared_run * c->elem_bytes
                           : t->shifts || t->follows || t->strip >= t->rows ? LOAD
-                                                                           : step_cols * c->elem_bytes;
+                                                                           : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
   const bool read_once = t->rows_collide && t->reads_lines;
   if (t->kernel != CUTT_CPU_TRANSPOSE) {

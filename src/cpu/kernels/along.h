@@ -159,12 +159,24 @@ typedef struct along_pass {
   int64_t rows;
 } along_pass;
 
-/* Of a pass over `rows` rows from row r on, of which the next one has up to `most`. Into L1 a few lines ahead, since hardware prefetchers
+/* Rows of a pass: two lines of a column, which carries half as much as two passes of one. Of narrow elements that is 64 or 128 rows, more
+ * than hardware prefetchers follow and L1 has room to be prefetched into: so where they come from L2, and the tile has room for several such
+ * passes; 2-byte elements with 64-byte vectors and short rows. One line where that is asked for. */
+CUTT_INLINE int64_t rows_of_pass(int w, int64_t nrows, int64_t ncols, const cutt_cpu_ahead *ahead) {
+  enum { FEW_COLUMNS = 512, SEVERAL = 4 };
+  const int64_t line = CUTT_CPU_LINE / w;
+  const bool narrow = ahead->to == CUTT_CPU_TO_L2 && nrows >= SEVERAL * line &&
+                      (w == 1 || (CUTT_VECTOR_BYTES == CUTT_CPU_LINE && ncols <= FEW_COLUMNS));
+  return !ahead->one_line && (w >= 4 || narrow) ? 2 * line : line;
+}
+
+/* Of a pass over `rows` rows from row r on, of which the next one has as many as a pass has. Into L1 a few lines ahead, since hardware prefetchers
  * do the rest of long rows; or, of short rows, at each of whose ends these have to begin anew, as much as L1 has room for. Into L2 the
  * same place in the next pass. */
 CUTT_INLINE along_pass begin_pass(int w, cutt_cpu_ahead *ahead, const char *src, const int64_t *row, int64_t r,
-                                  int64_t rows, int64_t most, int64_t nrows, int64_t ncols) {
+                                  int64_t rows, int64_t nrows, int64_t ncols) {
   enum { LINES_IN_L1 = 128 };
+  const int64_t most = rows_of_pass(w, nrows, ncols, ahead);
   const int64_t left = nrows - r - rows, each = rows > most ? rows : most, few = LINES_IN_L1 / each * CUTT_CPU_LINE;
   along_pass p = {.tile = ahead, .rows = rows, .pieces = by_pieces(w, ahead, row)};
   along_ahead *a = &p.lines;
@@ -200,23 +212,11 @@ CUTT_INLINE void prefetch_pass(along_pass *p, int w, int64_t c) {
   }
 }
 
-/* Rows of a pass: two lines of a column, which carries half as much as two passes of one. Of narrow elements that is 64 or 128 rows, more
- * than hardware prefetchers follow and L1 has room to be prefetched into: so where they come from L2, and the tile has room for several such
- * passes; 2-byte elements with 64-byte vectors and short rows. One line where that is asked for. */
-CUTT_INLINE int64_t rows_of_pass(int w, int64_t nrows, int64_t ncols, const cutt_cpu_ahead *ahead) {
-  enum { FEW_COLUMNS = 512, SEVERAL = 4 };
-  const int64_t line = CUTT_CPU_LINE / w;
-  const bool narrow = ahead->to == CUTT_CPU_TO_L2 && nrows >= SEVERAL * line &&
-                      (w == 1 || (CUTT_VECTOR_BYTES == CUTT_CPU_LINE && ncols <= FEW_COLUMNS));
-  return !ahead->one_line && (w >= 4 || narrow) ? 2 * line : line;
-}
-
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
 CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
                                cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass =
-      begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w, nrows, q->count, ahead), nrows, q->count);
+  along_pass pass = begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, nrows, q->count);
   cutt_line now[16];
   for (int64_t c = 0; c < q->count; c += columns) {
     prefetch_pass(&pass, w, c);
@@ -235,8 +235,7 @@ CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src
 CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
                              int64_t nrows, bool last, cutt_cpu_ahead *ahead) {
   const int columns = 16 / w;
-  along_pass pass =
-      begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w, nrows, q->count, ahead), nrows, q->count);
+  along_pass pass = begin_pass(w, ahead, src, row, r, nrows - r, nrows, q->count);
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
   for (int64_t c = 0; c < q->count; c += columns) {
@@ -288,7 +287,7 @@ CUTT_INLINE int64_t along_passes(int w, int lines, bool whole, const cutt_cpu_co
   const int64_t count = q->count;
   (void)whole; /* of other instruction sets */
   for (; r + rows <= nrows; r += rows) {
-    along_pass pass = begin_pass(w, ahead, src, row, r, rows, rows_of_pass(w, nrows, q->count, ahead), nrows, count);
+    along_pass pass = begin_pass(w, ahead, src, row, r, rows, nrows, count);
     char *out = q->out + r * w;
     int64_t c = 0;
 #if CUTT_VECTOR_BYTES >= 64

@@ -39,14 +39,6 @@ CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
                                       : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
 }
 
-CUTT_INLINE void put_line(bool past, char *line, __m512i value) {
-  if (past) {
-    _mm512_stream_si512((void *)line, value);
-  } else {
-    _mm512_store_si512((void *)line, value);
-  }
-}
-
 /* In what follows 16 / w columns are done at once, of which [from, to) are written. Their arrays are parameters of
  * their own, not a struct, which compilers would keep in memory. */
 
@@ -77,7 +69,7 @@ CUTT_INLINE int64_t write_lines_of(bool past, int w, const shift_column *column,
     cutt_cpu_prefetch(ahead, columns);
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
       const __m512i line = cutt_permute(cutt_permute_width(w), (__m512i)before[i], index[i], (__m512i)now[i]);
-      if (i >= from && i < to) put_line(past, column[i].line + r * w, line);
+      if (i >= from && i < to) cutt_put_64(past, column[i].line + r * w, line);
       before[i] = now[i];
     }
   }
@@ -112,7 +104,7 @@ CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, 
   _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) {
     if (i < from || i >= to) continue;
     const int64_t lead = column[i].lead;
-    if (lead + over >= 64) put_line(past, column[i].line + r * w, last_line(w, lead, over, before[i], now[i]));
+    if (lead + over >= 64) cutt_put_64(past, column[i].line + r * w, last_line(w, lead, over, before[i], now[i]));
     memcpy(carry[i], &now[i], 64);
     if (!last) continue;
     if (past) {
@@ -187,7 +179,7 @@ CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const in
         memcpy(carry, &now[i], 64);
         begin_column(dst, carry);
       } else {
-        put_line(true, column[i].line, cutt_permute(width, (__m512i)end, index[i], (__m512i)now[i]));
+        cutt_put_64(true, column[i].line, cutt_permute(width, (__m512i)end, index[i], (__m512i)now[i]));
       }
     }
     const int64_t r = write_lines(true, w, column, from, to, index, before, now, block, row, rows, nrows, ahead);
@@ -197,13 +189,13 @@ CUTT_INLINE void follow(int w, char *dst, char *carry, const char *src, const in
       cutt_cpu_prefetch(ahead, columns);
       _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
         if (i >= from && i < to && column[i].lead + over >= 64)
-          put_line(true, column[i].line + r * w, last_line(w, column[i].lead, over, before[i], now[i]));
+          cutt_put_64(true, column[i].line + r * w, last_line(w, column[i].lead, over, before[i], now[i]));
         before[i] = now[i];
       }
     }
     _Pragma("GCC unroll 16") for (int i = 1; i < columns; ++i) {
       if (i <= from || i >= to) continue;
-      put_line(true, column[i].line, cutt_permute(width, (__m512i)before[i - 1], index[i], (__m512i)head[i]));
+      cutt_put_64(true, column[i].line, cutt_permute(width, (__m512i)before[i - 1], index[i], (__m512i)head[i]));
     }
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) { /* by constants, so that these arrays are registers */
       if (i + 1 == to) end = before[i];

@@ -10,14 +10,6 @@ CUTT_INLINE void skip_elements(int w, char *dst, const char *src, int64_t n, int
   for (int64_t k = 0; k < n; ++k) memcpy(dst + k * w, src + k * step * w, (size_t)w);
 }
 
-CUTT_INLINE void put_vector(bool past, char *dst, __m512i v) {
-  if (past) {
-    _mm512_stream_si512((void *)dst, v);
-  } else {
-    _mm512_storeu_si512((void *)dst, v);
-  }
-}
-
 /* Elements before the first whole line, of n, where stores go past the caches. */
 CUTT_INLINE int64_t skip_head(int w, const char *dst, int64_t n, bool past) {
   const int64_t head = past ? (int64_t)(-(uintptr_t)dst & 63) / w : 0;
@@ -43,7 +35,7 @@ CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bo
     __m512i v = _mm512_loadu_si512((const void *)from);
     _Pragma("GCC unroll 3") for (int r = 1; r < step; ++r) v =
         cutt_permute(w, v, index[r - 1], _mm512_loadu_si512((const void *)(from + 64 * r)));
-    put_vector(past, dst + k * w, v);
+    cutt_put_64(past, dst + k * w, v);
   }
   skip_elements(w, dst + k * w, src + k * step * w, n - k, step);
 }
@@ -59,7 +51,7 @@ CUTT_INLINE void back(int w, char *dst, const char *src, int64_t n, bool past) {
   skip_elements(w, dst, src, k, -1);
   for (; k + per <= n; k += per) {
     const __m512i v = _mm512_loadu_si512((const void *)(src - (k + per - 1) * w));
-    put_vector(past, dst + k * w, cutt_permute(width, v, index, v));
+    cutt_put_64(past, dst + k * w, cutt_permute(width, v, index, v));
   }
   skip_elements(w, dst + k * w, src - k * w, n - k, -1);
 }

@@ -96,6 +96,15 @@ CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int ste
 #endif
 
 #if CUTT_VECTOR_BYTES >= 64
+/* 64 bytes to memory: past the caches, for which they are a line, or through them to anywhere. */
+CUTT_INLINE void cutt_put_64(bool past, char *to, __m512i v) {
+  if (past) {
+    _mm512_stream_si512((void *)to, v);
+  } else {
+    _mm512_storeu_si512((void *)to, v);
+  }
+}
+
 /* Are there permutes by elements of w bytes? Those of bytes are VBMI's. */
 #if defined(__AVX512VBMI__)
 #define CUTT_PERMUTES(w) ((w) >= 1)
