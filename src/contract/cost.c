@@ -31,6 +31,12 @@ int64_t cutt_aligned(int64_t bytes) {
 
 double cutt_flops_each(const cutt_contraction *c) { return c->type->complex ? 8.0 : 2.0; }
 
+double cutt_together(const double *time, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) sum += time[i] * time[i] * time[i] * time[i];
+  return sqrt(sqrt(sum));
+}
+
 typedef struct counts {
   /* Of a block of whole chunks. */
   cutt_view view;

@@ -89,6 +89,10 @@ int64_t cutt_aligned(int64_t bytes);
 /* Real floating-point operations of one multiply-add in the contraction's type. */
 double cutt_flops_each(const cutt_contraction *contraction);
 
+/* What goes on at the same time, these times by themselves, in a unit in which their fourth powers are numbers: the longest one, and a little
+ * more where others are nearly as long. */
+double cutt_together(const double *time, int count);
+
 /* Predicts. The seconds are INFINITY where the algorithm's chunks leave no matrix product. */
 void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_algorithm *algorithm,
                   cutt_cost *cost);

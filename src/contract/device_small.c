@@ -325,13 +325,10 @@ static double product_slots(const cutt_contraction *c) {
   return c->type->bytes == 8 ? 2 : 1;
 }
 
-static double fourth_power(double x) { return x * x * x * x; }
-
-/* What goes on at the same time takes the longest part's time, and a little more where others are nearly as long. */
+/* Of what goes on at the same time. */
 static double together(double a, double b, double c, double d) {
-  const double most = fmax(fmax(a, b), fmax(c, d));
-  return most *
-         sqrt(sqrt(fourth_power(a / most) + fourth_power(b / most) + fourth_power(c / most) + fourth_power(d / most)));
+  const double most = fmax(fmax(a, b), fmax(c, d)), share[] = {a / most, b / most, c / most, d / most};
+  return most * cutt_together(share, 4);
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_small_shape *s,

@@ -195,12 +195,10 @@ static work work_of(const places *p, int64_t terms) {
   return w;
 }
 
-static double fourth_power(double x) { return x * x * x * x; }
-
 /* What a warp's work takes of an SM's time, when other warps have as much. */
 static double time_of(work w) {
-  return sqrt(
-      sqrt(fourth_power(1e6 * w.slots / slots_per_second) + fourth_power(1e6 * w.accesses / accesses_per_second)));
+  const double time[] = {1e6 * w.slots / slots_per_second, 1e6 * w.accesses / accesses_per_second};
+  return cutt_together(time, 2);
 }
 
 /* With the inner mode that there is. */
@@ -283,11 +281,10 @@ static double moved_by(const cutt_contraction *c, const cutt_stretch_shape *s) {
   return read + sectors * (c->beta_is_zero ? 1 : 2) / (double)s->blocks.terms;
 }
 
-/* What goes on at the same time, waiting included, takes the longest part's time, and a little more where others are nearly as long. */
+/* Of what goes on at the same time, waiting included. */
 static double together(double memory, double issue, double accesses) {
-  return sqrt(sqrt(fourth_power(1e6 * memory) + fourth_power(1e6 * issue) + fourth_power(1e6 * accesses) +
-                   fourth_power(1e6 * wait_seconds))) *
-         1e-6;
+  const double time[] = {1e6 * memory, 1e6 * issue, 1e6 * accesses, 1e6 * wait_seconds};
+  return cutt_together(time, 4) * 1e-6;
 }
 
 static void set_parts(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t *part) {

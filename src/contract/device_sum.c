@@ -138,10 +138,10 @@ static double lines_of(const cutt_contraction *c, const cutt_sum_shape *s) {
   return LOADS * quads_of(c, s) * CUTT_SUM_WARP / lanes * (run + more);
 }
 
-/* What goes on at the same time takes the longest part's time, and a little more where others are nearly as long. */
-static double fourth_power(double x) { return x * x * x * x; }
+/* Of what goes on at the same time. */
 static double together(double a, double b, double c) {
-  return sqrt(sqrt(fourth_power(1e6 * a) + fourth_power(1e6 * b) + fourth_power(1e6 * c))) * 1e-6;
+  const double time[] = {1e6 * a, 1e6 * b, 1e6 * c};
+  return cutt_together(time, 3) * 1e-6;
 }
 
 /* Results are rows: of one all threads or a few lanes have loads at once, or lanes one of each of several rows. */

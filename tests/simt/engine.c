@@ -135,15 +135,15 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
-#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
-#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
-#define LIST_JOIN(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
-#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
-#define LIST_STRETCH(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
+#define LIST_PASS(kernel) {.name = "cutt_" #kernel, .pass = cutt_##kernel},
+#define LIST_MULTIPLY(kernel) {.name = "cutt_" #kernel, .multiply = cutt_##kernel},
+#define LIST_PANEL(kernel) {.name = "cutt_" #kernel, .panel = cutt_##kernel},
+#define LIST_CORE(kernel) {.name = "cutt_" #kernel, .core = cutt_##kernel},
+#define LIST_COMBINE(kernel) {.name = "cutt_" #kernel, .combine = cutt_##kernel},
+#define LIST_SUM(kernel) {.name = "cutt_" #kernel, .sum = cutt_##kernel},
+#define LIST_JOIN(kernel) {.name = "cutt_" #kernel, .join = cutt_##kernel},
+#define LIST_SMALL(kernel) {.name = "cutt_" #kernel, .small = cutt_##kernel},
+#define LIST_STRETCH(kernel) {.name = "cutt_" #kernel, .stretch = cutt_##kernel},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;

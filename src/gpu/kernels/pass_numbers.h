@@ -75,6 +75,17 @@ DEVICE uint64_t scale_u64(const cutt_sum_scalars *by, uint64_t s, uint64_t befor
   return by->reads ? s + (uint64_t)by->beta_integer * before : s;
 }
 
+/* does(OP), with the operator as a constant: it is looked at once for all that is done. */
+#define PASS_BY_OP(op, does)                                                                                           \
+  if ((op) == CUTT_COMBINE_ADD)                                                                                        \
+    does(CUTT_COMBINE_ADD);                                                                                            \
+  else if ((op) == CUTT_COMBINE_MULTIPLY)                                                                              \
+    does(CUTT_COMBINE_MULTIPLY);                                                                                       \
+  else if ((op) == CUTT_COMBINE_MAX)                                                                                   \
+    does(CUTT_COMBINE_MAX);                                                                                            \
+  else                                                                                                                 \
+    does(CUTT_COMBINE_MIN)
+
 /* Of numbers that have an order, `lowest` and `highest` of them; whole ones are signed. */
 #define DEFINE_PASS_ORDER(number, type, ordered, lowest, highest)                                                      \
   DEVICE type none_##number(uint32_t op) {                                                                             \

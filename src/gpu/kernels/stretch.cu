@@ -74,6 +74,7 @@ typedef word4 stretch_word16;
 #define STRETCH_VALUE_ACCESS(what) STRETCH_NAME(what, STRETCH_VALUE_BYTES)
 #define STRETCH_WORD STRETCH_NAME(stretch_word, STRETCH_BYTES)
 #define STRETCH_VALUE STRETCH_NAME(pass_, STRETCH_NUMBER)
+#define STRETCH_TERMS(op) sum = STRETCH_OF(stretch_terms_)(args, op, me, at, inner, outer, sum)
 #define STRETCH_KERNEL(name) KERNEL(name, CUTT_STRETCH_THREADS, STRETCH_BLOCKS) /* whose name is put together first */
 
 #define STRETCH_TYPE f16

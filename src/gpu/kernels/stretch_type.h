@@ -138,14 +138,7 @@ DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretc
     STRETCH_VALUE sum = STRETCH_NUMBER_OF(none_)(args->op);
     if (!first) sum = STRETCH_OF(stretch_kept_)(kept);
     const uint32_t at = stage_at + entry.z;
-    if (args->op == CUTT_COMBINE_ADD)
-      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_ADD, me, at, inner, outer, sum);
-    else if (args->op == CUTT_COMBINE_MULTIPLY)
-      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MULTIPLY, me, at, inner, outer, sum);
-    else if (args->op == CUTT_COMBINE_MAX)
-      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MAX, me, at, inner, outer, sum);
-    else
-      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MIN, me, at, inner, outer, sum);
+    PASS_BY_OP(args->op, STRETCH_TERMS);
     if (last && args->lane_bits == 0)
       STRETCH_OF(stretch_write_)(args, result, entry, sum);
     else

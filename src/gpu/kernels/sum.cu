@@ -145,6 +145,8 @@ DEVICE word4 sum_swap16(word4 v, uint32_t lanes) {
 #define SUM_ACCESS(what) SUM_NAME_1(what, SUM_BYTES)
 #define SUM_VALUE_ACCESS(what) SUM_NAME_1(what, SUM_VALUE_BYTES)
 #define SUM_VALUE SUM_NAME_1(pass_, SUM_NUMBER)
+#define SUM_UPON(op) SUM_OF(sum_upon_)(args, op, held, sum)
+#define SUM_WINDOWS(op) SUM_OF(sum_windows_)(args, op, held, sum)
 #define SUM_KERNEL(name) KERNEL(name, CUTT_SUM_THREADS, SUM_BLOCKS) /* whose name is put together first */
 
 #define SUM_TYPE f16

@@ -105,14 +105,7 @@ DEVICE void SUM_OF(sum_down_)(const cutt_sum_args *args, const unsigned char *le
   const uint32_t op = args->op;
   UNROLL(1)
   for (;;) {
-    if (op == CUTT_COMBINE_ADD)
-      SUM_OF(sum_upon_)(args, CUTT_COMBINE_ADD, held, sum);
-    else if (op == CUTT_COMBINE_MULTIPLY)
-      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MULTIPLY, held, sum);
-    else if (op == CUTT_COMBINE_MAX)
-      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MAX, held, sum);
-    else
-      SUM_OF(sum_upon_)(args, CUTT_COMBINE_MIN, held, sum);
+    PASS_BY_OP(op, SUM_UPON);
     if (--me->left == 0) return;
     me->number += CUTT_SUM_LOADS * me->step;
     me->at += CUTT_SUM_LOADS * me->apart;
@@ -127,14 +120,7 @@ DEVICE void SUM_OF(sum_across_)(const cutt_sum_args *args, const unsigned char *
   UNROLL(1)
   for (;;) {
     SUM_OF(sum_cut_)(args, me, blank, held);
-    if (op == CUTT_COMBINE_ADD)
-      SUM_OF(sum_windows_)(args, CUTT_COMBINE_ADD, held, sum);
-    else if (op == CUTT_COMBINE_MULTIPLY)
-      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MULTIPLY, held, sum);
-    else if (op == CUTT_COMBINE_MAX)
-      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MAX, held, sum);
-    else
-      SUM_OF(sum_windows_)(args, CUTT_COMBINE_MIN, held, sum);
+    PASS_BY_OP(op, SUM_WINDOWS);
     if (--me->left == 0) return;
     me->from += args->batch.by;
     me->at += args->batch.by;
