@@ -115,11 +115,22 @@ static void add_sums_beforehand(const struct cuttContractionStruct *plan, cutt_t
       cutt_text_add(text, "%-13s %c is summed over what only it has beforehand\n", "tensors", tensor_letter[t]);
 }
 
+static void add_combination(const struct cuttElementwiseStruct *p, cutt_text *text) {
+  cutt_text_add(text, "one pass      elementwise, %" PRId64 " blocks", p->blocks);
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    cutt_text_add(text, "; %c is %s", tensor_letter[t], cutt_elementwise_use_words(p, t));
+  cutt_text_add(text, p->streams ? "; D is written past the caches\n" : "\n");
+}
+
 /* "along j, in tiles of i 24, j 128" */
 static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_pass_shape *s = &plan->pass->shape;
   const cutt_contraction *c = &plan->contraction;
   add_sums_beforehand(plan, text);
+  if (plan->pass->combination) {
+    add_combination(plan->pass->combination, text);
+    return;
+  }
   cutt_text_add(text, "one pass      %s",
                 s->along < 0 ? "of a single product"
                 : s->summed  ? "summed along "
@@ -364,23 +375,31 @@ static void add_json_algorithm(const struct cuttContractionStruct *plan, cutt_te
   cutt_text_add(text, "]");
 }
 
+/* Is its part of a tile put in another order before it is computed with? */
+static bool is_packed(const cutt_pass *pass, int t) {
+  const struct cuttElementwiseStruct *own = pass->combination;
+  if (!own) return pass->shape.packed[t];
+  return t == CUTT_RESULT ? own->result_packed : own->moved == t + 1 || own->use[t] == CUTT_USE_PACKED;
+}
+
 static void add_json_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_pass_shape *s = &plan->pass->shape;
   const cutt_contraction *c = &plan->contraction;
   cutt_text_add(text, ",\"tensors\":{");
   for (int t = 0; t < CUTT_TENSORS; ++t)
     cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"packed\":%s}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false", s->packed[t] ? "true" : "false");
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false", is_packed(plan->pass, t) ? "true" : "false");
   cutt_text_add(text, "},\"along\":");
   cutt_text_add_json(text, s->along < 0 ? "" : c->mode[s->along].name);
   cutt_text_add(text, ",\"tile\":{");
   for (int i = 0, any = 0; i < c->modes; ++i) {
-    if (s->chunk[i] == 1) continue;
+    if (s->combined || s->chunk[i] == 1) continue;
     if (any++) cutt_text_add(text, ",");
     cutt_text_add_json(text, c->mode[i].name);
     cutt_text_add(text, ":%" PRId64, s->chunk[i]);
   }
-  cutt_text_add(text, "},\"blocked\":%s,\"pieces\":%" PRId64, s->blocked ? "true" : "false", plan->pass->items);
+  cutt_text_add(text, "},\"blocked\":%s,\"elementwise\":%s,\"pieces\":%" PRId64, s->blocked ? "true" : "false",
+                s->combined ? "true" : "false", plan->pass->items);
 }
 
 static void add_json_measured(const struct cuttContractionStruct *plan, cutt_text *text) {

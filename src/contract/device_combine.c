@@ -1,11 +1,11 @@
-/* From a contraction that sums nothing to an elementwise operation (device_combine.h). */
+/* Contractions that sum nothing, as elementwise operations on a GPU (device_combine.h). */
 #include "contract/device_combine.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "contract/combine.h"
 
 enum {
   SECTOR = 32,
@@ -41,9 +41,7 @@ static bool is_wide(const cutt_contraction *c) {
 }
 
 double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *r) {
-  if (c->reduce || c->right_is_one || c->no_terms || c->modes > CUTT_MOST_LABELS) return INFINITY;
-  for (int i = 0; i < c->modes; ++i)
-    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K) return INFINITY;
+  if (!cutt_is_combination(c)) return INFINITY;
   /* Of more elements there might be more tiles than a launch has blocks. */
   const bool turned = is_turned(c, CUTT_LEFT) || is_turned(c, CUTT_RIGHT);
   if (c->volume[CUTT_RESULT] >= INT32_MAX) return INFINITY;
@@ -58,48 +56,17 @@ double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *
   return launch_seconds + (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT) ? fmax(move, combine) : move);
 }
 
-/* In the order of D's steps; a mode whose step in D is negative is walked from its other end. */
-static void add_mode(const cutt_contraction *c, int number, struct cuttElementwiseStruct *p) {
-  cutt_elementwise_mode mode = {.extent = c->mode[number].extent};
-  const int sign = c->mode[number].stride[CUTT_RESULT] < 0 ? -1 : 1;
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const int64_t stride = c->mode[number].stride[t];
-    mode.stride[t] = sign * stride;
-    if (sign < 0) p->origin[t] += (mode.extent - 1) * stride * c->type->bytes;
-  }
-  mode.stride[CUTT_THIRD] = mode.stride[CUTT_RESULT];
-  int at = p->modes++;
-  for (; at > 0 && p->mode[at - 1].stride[CUTT_RESULT] > mode.stride[CUTT_RESULT]; --at) p->mode[at] = p->mode[at - 1];
-  p->mode[at] = mode;
-}
-
 cuttResult cutt_device_combine_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_runtime *runtime,
                                        struct cuttElementwiseStruct **combination) {
   struct cuttElementwiseStruct *p = *combination = calloc(1, sizeof *p);
   if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *p);
-  p->type = c->type;
-  p->operands = c->beta_is_zero ? 2 : 3;
-  p->op[0] = CUTT_OP_MULTIPLY;
-  p->op[1] = CUTT_OP_ADD;
-  p->scaled[0] = !c->alpha_is_one;
-  p->scaled[2] = !c->beta_is_zero && !c->beta_is_one;
-  memcpy(p->scale[0], c->alpha, sizeof c->alpha);
-  cutt_scalar_set(p->type, 1, p->scale[1]);
-  memcpy(p->scale[2], c->beta, sizeof c->beta);
-  for (int t = 0; t < 2; ++t) p->conjugate[t] = c->conjugate[t];
-  for (int i = 0; i < c->modes; ++i) add_mode(c, i, p);
-  p->origin[CUTT_THIRD] = p->origin[CUTT_RESULT];
+  cutt_combination_set(c, p);
   const cutt_combine_device on = {rates->multiprocessors, rates->sm_shared, rates->block_shared};
   return cutt_device_elementwise_make(p, &on, runtime);
 }
 
 cuttResult cutt_device_combine_permute(struct cuttElementwiseStruct *p, const cutt_backend *backend) {
   p->backend = backend;
-  for (int t = 0; t < 2; ++t) {
-    p->as_result[t] = true;
-    for (int i = 0; i < p->modes; ++i)
-      p->as_result[t] = p->as_result[t] && p->mode[i].stride[t] == p->mode[i].stride[CUTT_RESULT];
-  }
   return cutt_device_permuted_prepare(p, p->device->pass);
 }
 
@@ -121,9 +88,6 @@ cuttResult cutt_device_combine_run(const struct cuttElementwiseStruct *p, const 
                                    const unsigned char *left, const unsigned char *right, unsigned char *result,
                                    cudaStream_t stream) {
   void *tensor[CUTT_MOST_TENSORS];
-  tensor[CUTT_LEFT] = (void *)(uintptr_t)left;
-  tensor[CUTT_RIGHT] = (void *)(uintptr_t)right;
-  tensor[CUTT_RESULT] = result;
-  tensor[CUTT_THIRD] = p->operands == 3 ? result : NULL;
+  cutt_combination_tensors(p, left, right, result, tensor);
   return cutt_device_elementwise_start(p, runtime, tensor, stream);
 }

@@ -79,8 +79,9 @@ struct cuttElementwiseStruct {
   cuttPlan_t move; /* what permutes it */
   int64_t moved_stride[CUTT_MOST_LABELS]; /* its own strides */
   struct cuttElementwiseStruct *apart;    /* the plan for D that is an operand, too: nothing is moved; or NULL */
-  bool far;     /* the tensors do not stay in caches near a core: what comes next is asked for */
-  bool streams; /* D is written past the caches, but where it is an operand too */
+  bool far;           /* the tensors do not stay in caches near a core: what comes next is asked for */
+  bool asks_in_order; /* what comes next of a long row, too */
+  bool streams;       /* D is written past the caches, but where it is an operand too */
   int modes;
   cutt_elementwise_mode mode[CUTT_MOST_LABELS];
   char letter[CUTT_MOST_LABELS]; /* of all modes, one mode's after the other's */
@@ -94,13 +95,16 @@ struct cuttElementwiseStruct {
 /* Says as cuttLastError what is wrong, if it is not a plan. */
 bool cutt_elementwise_alive(const struct cuttElementwiseStruct *plan);
 
+/* How an operand is used, in words. */
+const char *cutt_elementwise_use_words(const struct cuttElementwiseStruct *plan, int operand);
+
 /* The tensor of an operand's number. */
 static inline cutt_tensor cutt_elementwise_tensor(int operand) {
   return operand == 0 ? CUTT_LEFT : operand == 1 ? CUTT_RIGHT : CUTT_THIRD;
 }
 
-/* Cuts the modes, which are set but for their chunks, and plans each kind of block. What it makes is freed by
- * cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
+/* On the CPU: cuts the modes, which are set but for their chunks, as the backend, the operands and the rest of the operation are, and plans each
+ * kind of block. What it makes is freed by cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
 

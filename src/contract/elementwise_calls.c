@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "contract/problem.h"
-#include "contract/rates.h"
 #include "plan/services.h"
 
 /* Sizes of the structs in the first version that had them. */
@@ -150,21 +149,6 @@ static cuttResult read_options(plan_t *p, const cuttElementwiseOptions_t *caller
   return CUTT_SUCCESS;
 }
 
-static cuttResult prepare_host(plan_t *p, int64_t bytes) {
-  p->kernels = cutt_pass_kernels_named(p->backend->runtime->isa());
-  if (!p->kernels)
-    return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s",
-                      p->backend->runtime->isa());
-  p->numbers = &p->kernels->type[p->type->type];
-  const int64_t near = 8 * cutt_device_property(p->backend, "l2_bytes"); /* here asking takes longer than waiting */
-  p->far = (p->operands + 1) * bytes > near;
-  const cuttResult result = cutt_elementwise_prepare(p);
-  const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
-  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed && !p->moved &&
-               (p->turn || p->kind[0]->row * p->type->bytes >= least_row);
-  return result;
-}
-
 /* For the context that the calling thread works in. */
 static cuttResult prepare_device(plan_t *p) {
   const cutt_runtime *runtime = p->backend->runtime;
@@ -185,10 +169,9 @@ static cuttResult fill(plan_t *p, const cuttElementwise_t *callers, const cuttEl
   cutt_labelled *l = calloc(1, sizeof *l);
   if (!l) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to check an operation", sizeof *l);
   result = read_problem(p, &own, l);
-  const int64_t bytes = l->volume[CUTT_RESULT] * l->bytes;
   free(l);
   if (result || p->empty) return result;
-  return p->backend->runtime->has_streams ? prepare_device(p) : prepare_host(p, bytes);
+  return p->backend->runtime->has_streams ? prepare_device(p) : cutt_elementwise_prepare(p);
 }
 
 static void release(plan_t *p) {
@@ -252,7 +235,7 @@ static cuttResult check_overlap(const plan_t *p, int operand, const void *result
 static cuttResult reach(const plan_t *p, const void *memory, const char *name, void **at) {
   const cutt_runtime *runtime = p->backend->runtime;
   *at = (void *)(uintptr_t)memory;
-  if (!runtime->reach) return cutt_memory_look(p->backend, memory, name);
+  if (!p->device) return cutt_memory_look(p->backend, memory, name);
   if ((uintptr_t)memory % (uintptr_t)p->type->bytes)
     return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; on a GPU it must be a multiple of the element's %d bytes",
                       name, memory, p->type->bytes);

@@ -54,14 +54,17 @@ static int64_t stride_of(const plan_t *p, int mode, int i) {
   return p->moved == i + 1 ? p->moved_stride[mode] : p->mode[mode].stride[tensor_at(p, i)];
 }
 
+const char *cutt_elementwise_use_words(const plan_t *p, int operand) {
+  static const char *const words[] = {"in place", "repeated", "permuted", "not read", "turned"};
+  return p->moved == operand + 1 ? "permuted" : words[p->use[operand]];
+}
+
 /* How a tensor is used, for JSON. */
 static const char *use_of(const plan_t *p, int i) {
-  static const char *const host[] = {"in place", "repeated", "permuted", "not read", "turned"};
   static const char *const device[] = {"not read", "in place", "turned", "in place", "in place"};
   if (i == p->operands) return !p->device && p->result_packed ? "permuted" : "in place";
   if (is_permutation(p)) return is_moved(p, i) ? "permuted" : "in place";
-  if (p->moved == i + 1) return "permuted";
-  return p->device ? device[launch_of(p)->args.use[i]] : host[p->use[i]];
+  return p->device ? device[launch_of(p)->args.use[i]] : cutt_elementwise_use_words(p, i);
 }
 
 /* Bytes of all elements that are read or written, each once. */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "contract/elementwise.h"
+#include "contract/rates.h"
 #include "plan/services.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
   LEAST_WRITTEN = 256,      /* the least of D, whose lines are read before they are written where they are not whole */
   BLOCK_BYTES = 128 * 1024, /* of a tensor's part of a block */
   SHORT_ROW = 32,           /* elements of a row below which operands are packed so that it becomes longer */
-  MOST_RUNS = 4096          /* of a tensor's part of a block that are asked for ahead */
+  MOST_RUNS = 4096,         /* of a tensor's part of a block that are asked for ahead */
+  NEAR_L2 = 8               /* times L2: up to so many bytes of all tensors asking takes longer than waiting */
 };
 _Static_assert((int)BLOCK_BYTES <= (int)CUTT_SCRATCH_BYTES, "a block has to fit the scratch");
 
@@ -282,7 +284,7 @@ static bool may_be_operand(const plan_t *p) {
   return false;
 }
 
-cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
+static cuttResult prepare(plan_t *p) {
   plan_t *apart = malloc(sizeof *apart);
   if (!apart) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *apart);
   *apart = *p;
@@ -295,6 +297,21 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
   }
   p->apart = apart;
   return prepare_blocks(apart);
+}
+
+cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
+  const char *isa = p->backend->runtime->isa();
+  p->kernels = cutt_pass_kernels_named(isa);
+  if (!p->kernels) return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s", isa);
+  p->numbers = &p->kernels->type[p->type->type];
+  const int64_t bytes = cutt_elementwise_bytes(p);
+  p->far = (p->operands + 1) * bytes > NEAR_L2 * cutt_device_property(p->backend, "l2_bytes");
+  p->asks_in_order = cutt_asks_in_order(p->backend);
+  const cuttResult result = prepare(p);
+  const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes");
+  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed && !p->moved &&
+               (p->turn || p->kind[0]->row * p->type->bytes >= LEAST_WRITTEN);
+  return result;
 }
 
 void cutt_elementwise_release(struct cuttElementwiseStruct *p) {

@@ -12,7 +12,7 @@ enum {
   WORTH_A_THREAD = 128 * 1024, /* bytes of D */
   SHARES = 8,                  /* of the blocks, for each thread */
   AHEAD = 3,                   /* rows */
-  AHEAD_BYTES = 4096,          /* of a longer row */
+  AHEAD_BYTES = 4096,          /* of a longer row, on processors that read it faster so */
   FAR_BYTES = 2048,            /* of a row, at most, before which processors do not see what comes next */
 };
 
@@ -70,7 +70,10 @@ static void set_rows(worker *w, const cutt_elementwise_block *block) {
   for (int o = 0; o < p->operands; ++o) {
     cutt_combine_operand *operand = &c->operand[o];
     operand->step = more && p->use[o] != CUTT_USE_ZERO ? step_of(p, block, i, (int)cutt_elementwise_tensor(o)) : 0;
-    operand->ahead = p->use[o] != CUTT_USE_IN_PLACE ? 0 : is_short ? AHEAD * operand->step : AHEAD_BYTES;
+    operand->ahead = p->use[o] != CUTT_USE_IN_PLACE ? 0
+                     : is_short                     ? AHEAD * operand->step
+                     : p->asks_in_order             ? AHEAD_BYTES
+                                                    : 0;
   }
 }
 

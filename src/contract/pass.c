@@ -32,6 +32,7 @@ enum {
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
+  MEMORY = 4,                /* times the bytes that are written past the caches: what no cache holds */
   PRODUCTS = 16384           /* of a tile from which on it is large enough */
 };
 
@@ -461,6 +462,8 @@ static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pa
   s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
+  s->in_order = !s->summed && !s->packed[s->first] && r->stream_bytes > 0 &&
+                c->volume[s->first] * c->type->bytes >= MEMORY * r->stream_bytes;
   const cutt_tensor second = cutt_other_operand(s->first);
   s->keeps_second = s->blocked && !s->deep && second_stays(c, r, s);
   s->asks = s->blocked && !s->packed[second] && is_from_memory(c, r, second);
@@ -568,7 +571,7 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
 
 /* Blocks of fewer lines may be the same ones. */
 static bool is_same(const cutt_contraction *c, const cutt_pass_shape *one, const cutt_pass_shape *other) {
-  return one->along == other->along && one->blocked == other->blocked &&
+  return one->along == other->along && one->combined == other->combined && one->blocked == other->blocked &&
          memcmp(one->chunk, other->chunk, (size_t)c->modes * sizeof *one->chunk) == 0;
 }
 
@@ -580,6 +583,10 @@ static void insert(const cutt_contraction *c, cutt_pass_shape *list, int *count,
   int at = *count < most ? (*count)++ : most - 1;
   for (; at > 0 && list[at - 1].seconds > shape->seconds; --at) list[at] = list[at - 1];
   list[at] = *shape;
+}
+
+static cutt_pass_shape combined(const cutt_contraction *c, const cutt_rates *r, double tiles) {
+  return (cutt_pass_shape){.along = -1, .combined = true, .seconds = cutt_combination_seconds(c, r, tiles)};
 }
 
 int cutt_pass_list(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *list, int most) {
@@ -599,7 +606,18 @@ int cutt_pass_list(const cutt_contraction *c, const cutt_rates *r, cutt_pass_sha
       insert(c, list, &count, most, &tried);
     }
   }
+  if (cutt_is_combination(c)) {
+    tried = combined(c, r, list[0].seconds);
+    insert(c, list, &count, most, &tried);
+  }
   return count;
+}
+
+bool cutt_pass_shape_combined(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
+  if (!cutt_is_combination(c)) return false;
+  cutt_pass_choose(c, r, s);
+  if (!s->combined) *s = combined(c, r, s->seconds);
+  return true;
 }
 
 void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {

@@ -7,18 +7,23 @@
  * One mode is what the kernels run along: a free mode, of which D has many elements next to each other, or a summed one, for
  * dot products. The modes are cut into tiles. Within a tile an operand that has the elements along that mode next to each other
  * is used in place, or has one for all; any other is packed so in a thread's scratch, by transposing. D likewise, afterwards.
+ * Where nothing is summed and the tensors are in memory it is an elementwise operation instead (combine.h), whose kernels load and store past the
+ * caches side by side.
+ *
  * Which thread does a tile makes no difference to the result, nor does their number: a sum is cut into parts by its length. */
 #ifndef CUTT_CONTRACT_PASS_H
 #define CUTT_CONTRACT_PASS_H
 
+#include "contract/combine.h"
 #include "contract/cost.h"
 #include "contract/kernels/kernels.h"
 
 /* How a contraction is cut, and what is packed. A pure function of the contraction, the mode and the rates. */
 typedef struct cutt_pass_shape {
-  /* The mode that the kernels run along; -1: there are no modes. */
+  /* The mode that the kernels run along; -1: there are no modes, or it is an elementwise operation, of which only the seconds follow. */
   int along;
-  bool summed; /* it is */
+  bool combined; /* it is */
+  bool summed;   /* it is */
   /* Of a tile, in each mode. */
   int64_t chunk[CUTT_MOST_MODES];
   /* Which operand is the kernels' first, and what the second one is to them. */
@@ -40,6 +45,7 @@ typedef struct cutt_pass_shape {
   /* D is written past the caches; and its rows, of which nothing is packed or summed, have as much of the scratch as is computed at
    * a time. */
   bool streams, pieces;
+  bool in_order; /* of the kernels' tiles: the first operand comes from memory */
   double seconds;
 } cutt_pass_shape;
 
@@ -78,13 +84,16 @@ typedef struct cutt_pass_tiles {
 /* Prepared. Immutable. */
 typedef struct cutt_pass {
   cutt_pass_shape shape;
+  struct cuttElementwiseStruct
+      *combination; /* of a combined shape, where of what follows only `items` is set; else NULL */
   const cutt_pass_kernels *kernels;
   const cutt_pass_type *type;
   cutt_pass_rows_fn *add_up, *join; /* a tile's rows; the parts of a sum */
   cutt_pass_scalars scalars;
   bool conjugate[2];
-  int bytes;  /* of an element in memory */
-  int number; /* of one that is computed with */
+  bool asks_in_order; /* as the device has it */
+  int bytes;          /* of an element in memory */
+  int number;         /* of one that is computed with */
   /* Along the mode: extent of a chunk, and the steps in bytes. */
   int64_t n, step[CUTT_TENSORS];
   /* From one row to the next in the scratch; of the result, of the sums. */
@@ -125,9 +134,12 @@ bool cutt_pass_shares(const cutt_contraction *contraction, const cutt_pass_shape
 int cutt_pass_run_modes(const cutt_contraction *contraction, const cutt_pass_shape *shape, cutt_tensor t, int *mode,
                         int *contiguous);
 
-/* Prepares what cutt_pass_release frees. isa: of the runtime. Errors: CUTT_INTERNAL_ERROR (memory; no kernels). */
-cuttResult cutt_pass_prepare(const cutt_contraction *contraction, const cutt_pass_shape *shape, const char *isa,
-                             int threads, cutt_pass **pass);
+/* The shape of an elementwise operation. False: it is none. */
+bool cutt_pass_shape_combined(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *shape);
+
+/* Prepares what cutt_pass_release frees. Errors: CUTT_INTERNAL_ERROR (memory; no kernels). */
+cuttResult cutt_pass_prepare(const cutt_contraction *contraction, const cutt_pass_shape *shape,
+                             const cutt_backend *backend, int threads, cutt_pass **pass);
 void cutt_pass_release(cutt_pass *pass);
 
 /* tensor: addresses of element (0, ..., 0); right may be NULL where its elements are all 1 (right_is_one). */

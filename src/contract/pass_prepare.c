@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "contract/pass.h"
+#include "contract/rates.h"
 #include "plan/services.h"
 
 /* Modes of a tile, the innermost first, with their extents in it, and a step each in some places. */
@@ -232,8 +233,20 @@ static void cut_sums(const cutt_contraction *c, cutt_pass *p) {
   if (p->parts < 1) p->parts = 1;
 }
 
-cuttResult cutt_pass_prepare(const cutt_contraction *c, const cutt_pass_shape *shape, const char *isa, int threads,
-                             cutt_pass **pass) {
+static cuttResult prepare_combined(const cutt_contraction *c, const cutt_pass_shape *shape, const cutt_backend *backend,
+                                   int threads, cutt_pass **pass) {
+  cutt_pass *p = *pass = calloc(1, sizeof *p);
+  if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *p);
+  p->shape = *shape;
+  const cuttResult result = cutt_combination_prepare(c, backend, threads, &p->combination);
+  if (!result) p->items = p->combination->blocks;
+  return result;
+}
+
+cuttResult cutt_pass_prepare(const cutt_contraction *c, const cutt_pass_shape *shape, const cutt_backend *backend,
+                             int threads, cutt_pass **pass) {
+  if (shape->combined) return prepare_combined(c, shape, backend, threads, pass);
+  const char *isa = backend->runtime->isa();
   cutt_pass *p = *pass = calloc(1, sizeof *p);
   maker m = {.c = c, .pass = p};
   lists *l = malloc(sizeof *l);
@@ -253,6 +266,7 @@ cuttResult cutt_pass_prepare(const cutt_contraction *c, const cutt_pass_shape *s
   p->join = p->type->along[c->reduce][CUTT_PASS_ADD];
   p->bytes = c->type->bytes;
   p->number = p->type->bytes;
+  p->asks_in_order = cutt_asks_in_order(backend);
   p->threads = threads;
   p->n = shape->along < 0 ? 1 : shape->chunk[shape->along];
   for (int t = 0; t < CUTT_TENSORS; ++t) {
@@ -276,6 +290,7 @@ cuttResult cutt_pass_prepare(const cutt_contraction *c, const cutt_pass_shape *s
 
 void cutt_pass_release(cutt_pass *pass) {
   if (!pass) return;
+  cutt_combination_release(pass->combination);
   for (int kind = 0; kind < CUTT_PASS_TILES; ++kind) free(pass->tiles[kind].memory);
   free(pass);
 }

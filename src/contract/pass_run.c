@@ -110,7 +110,8 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                                      : s->blocked || s->summed ? tiles->sum_row
                                                                : NULL,
                           .room = !s->direct && !s->blocked && !s->summed,
-                          .in_place = {!s->packed[first], !s->packed[second]},
+                          .may_ask = {p->asks_in_order && !s->packed[first], p->asks_in_order && !s->packed[second]},
+                          .in_order = s->in_order,
                           .adds = adds,
                           .conjugate = {p->conjugate[0], p->conjugate[1]}};
 }
@@ -350,6 +351,11 @@ static void join(const execution *e, char *room) {
 cuttResult cutt_pass_run(const cutt_pass *p, const unsigned char *left, const unsigned char *right,
                          /* NOLINTNEXTLINE(readability-non-const-parameter): it is written to, by way of a struct */
                          unsigned char *result) {
+  if (p->combination) {
+    void *tensor[CUTT_MOST_TENSORS];
+    cutt_combination_tensors(p->combination, left, right, result, tensor);
+    return cutt_elementwise_run(p->combination, tensor);
+  }
   execution e = {.pass = p, .origin = {{(char *)(uintptr_t)left, (char *)(uintptr_t)right, (char *)result}, 0, p->n}};
   const int64_t items = p->items * p->parts;
   char *room = NULL;

@@ -378,7 +378,7 @@ cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan,
 cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
   plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
-  return cutt_pass_prepare(&plan->contraction, shape, plan->backend->runtime->isa(), plan->threads, &plan->pass);
+  return cutt_pass_prepare(&plan->contraction, shape, plan->backend, plan->threads, &plan->pass);
 }
 
 static cuttResult take_either(struct cuttContractionStruct *plan, const passes *best) {

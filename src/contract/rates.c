@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "contract/kernels/kernels.h"
+#include "model/machine.h"
 #include "plan/services.h"
 
 /* On the CPU, slow and what comes after it are the fit's. On a GPU, slow describes cuBLAS's tiles, by the extents of which
@@ -48,6 +49,10 @@ int64_t cutt_device_property(const cutt_backend *backend, const char *name) {
     if (strcmp(schema->properties[i].name, name) == 0)
       return (int64_t)cutt_property_value(&schema->properties[i], backend->runtime->target());
   return 0;
+}
+
+bool cutt_asks_in_order(const cutt_backend *cpu) {
+  return ((const cutt_cpu_machine *)(const void *)cpu->runtime->target())->asks_in_order != 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ timing a permutation */

@@ -10,4 +10,7 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
 /* A property of the device at hand by its name; 0: it has none of this name. */
 int64_t cutt_device_property(const cutt_backend *backend, const char *name);
 
+/* Does the processor read faster what lies in order in memory if that is asked for? */
+bool cutt_asks_in_order(const cutt_backend *cpu);
+
 #endif

@@ -1,7 +1,7 @@
 /* Ways to do a contraction (ways.h).
  *
- * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows, or on a GPU -1 and
- * the number of its kind of shape; products are all
+ * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows, or -1 and 1 for an elementwise
+ * operation, or on a GPU -1 and the number of its kind of shape; products are all
  * that an algorithm consists of, with its modes by their numbers in the canonical form, and maybe the words of the library's own
  * algorithm for them. */
 #include "contract/ways.h"
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "contract/prepare.h"
 
-enum { PASSES = 5, ALIKE = 2 };
+enum { PASSES = 5, ALIKE = 2, COMBINED = 1 /* the word of an elementwise operation */ };
 
 /* ------------------------------------------------------------------------------------------------------------------ list */
 
@@ -134,7 +134,9 @@ void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *t
   if (way->one_pass) {
     const bool device = way->device.number > 0;
     cutt_text_add(text, "one-pass %d %" PRId64, device ? -1 : way->shape.along,
-                  device ? (int64_t)way->device.number : way->shape.lines);
+                  device                ? (int64_t)way->device.number
+                  : way->shape.combined ? (int64_t)COMBINED
+                                        : way->shape.lines);
     return;
   }
   const cutt_algorithm *a = &way->choice.algorithm;
@@ -238,9 +240,7 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
   int along = 0;
   int64_t lines = 0;
   if (!cutt_contraction_has_pass(plan)) return "one pass is not to be had here";
-  if (!take_int(&at, c->modes && !cutt_contraction_on_gpu(plan) ? 0 : -1, c->modes - 1, &along) ||
-      !take(&at, 0, 1024, &lines) || *at)
-    return "its words can't be read";
+  if (!take_int(&at, -1, c->modes - 1, &along) || !take(&at, 0, 1024, &lines) || *at) return "its words can't be read";
   way->one_pass = true;
   if (cutt_contraction_on_gpu(plan)) {
     if (along >= 0 || lines > CUTT_DEVICE_PASS_NUMBERS) return "its words can't be read";
@@ -251,9 +251,11 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
     way->seconds = way->device.seconds;
     return way->seconds < INFINITY ? NULL : "there is no such pass, or it has too many tiles";
   }
-  if (lines == 0)
-    cutt_pass_shape_of(c, &plan->rates, along, &way->shape);
-  else if (!cutt_pass_shape_blocked(c, &plan->rates, along, lines, &way->shape))
+  const bool combined = along < 0 && lines == COMBINED;
+  if (along < 0 && c->modes && !combined) return "its words can't be read";
+  if (combined && !cutt_pass_shape_combined(c, &plan->rates, &way->shape)) return "it is no elementwise operation";
+  if (lines == 0) cutt_pass_shape_of(c, &plan->rates, along, &way->shape);
+  if (lines && !combined && !cutt_pass_shape_blocked(c, &plan->rates, along, lines, &way->shape))
     return "there are no rows to be computed in blocks";
   way->seconds = way->shape.seconds;
   return NULL;
@@ -295,6 +297,7 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
       cutt_text_add(text, "%s%c", first ? ", permuting " : "", letter[t]);
       first = 0;
     }
+    if (s->combined) cutt_text_add(text, " elementwise");
     if (s->along >= 0) cutt_text_add(text, " along %s", c->mode[s->along].name);
     if (s->blocked) cutt_text_add(text, ", blocks of %" PRId64 " lines", s->lines);
     return;

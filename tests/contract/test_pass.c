@@ -46,7 +46,9 @@ static void spoil_scratch(void) {
 static unsigned char *result_of(const cutt_contraction *c, const cutt_pass_shape *shape, const char *isa, int threads) {
   cutt_pass *pass = NULL;
   test_placed_restore(&kept);
-  assert_success(cutt_pass_prepare(c, shape, isa, threads, &pass));
+  setenv("CUTT_CPU_ISA", isa, 1);
+  assert_success(cutt_pass_prepare(c, shape, cutt_backend_of(CUTT_BACKEND_CPU), threads, &pass));
+  unsetenv("CUTT_CPU_ISA");
   if (threads == 1) spoil_scratch();
   feclearexcept(FE_ALL_EXCEPT);
   assert_success(cutt_pass_run(pass, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT]));
@@ -77,7 +79,7 @@ static void shrink(test_rng *rng, const cutt_contraction *c, cutt_pass_shape *s)
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K && s->chunk[i] < c->mode[i].extent) s->direct = false;
 }
 
-static long shapes, direct, streamed, blocked, deep, twice, asking, keeping;
+static long shapes, combined, direct, streamed, blocked, deep, twice, asking, keeping;
 
 /* Holds one to the definition. */
 static void assert_right(const test_contraction *t, const cutt_pass_shape *shape, const char *isa) {
@@ -115,6 +117,7 @@ static void try_shape(const test_contraction *t, const cutt_contraction *c, cons
   if (first) test_placed_assert_gaps(&kept, t, first);
   free(first);
   ++shapes;
+  combined += shape->combined;
   direct += shape->direct;
   streamed += shape->streams;
   blocked += shape->blocked;
@@ -129,11 +132,12 @@ static void try_along(test_rng *rng, const test_contraction *t, const cutt_contr
   cutt_pass_shape_of(c, &rates, along, &shape);
   assert_true(shape.seconds > 0 && isfinite(shape.seconds));
   if (test_chance(rng, 60)) shrink(rng, c, &shape);
+  shape.in_order = test_chance(rng, 50); /* whatever its operands' sizes are */
   try_shape(t, c, &shape);
   if (!cutt_pass_shape_blocked(c, &rates, along, test_random_in(rng, 1, 12), &shape)) return;
   assert_true(shape.seconds > 0 && isfinite(shape.seconds));
   if (test_chance(rng, 60)) shrink(rng, c, &shape);
-  shape.asks = test_chance(rng, 50); /* whatever its operands' sizes are */
+  shape.asks = test_chance(rng, 50);
   shape.keeps_second = test_chance(rng, 50);
   try_shape(t, c, &shape);
 }
@@ -146,6 +150,8 @@ static void try_all(test_rng *rng, const test_contraction *t) {
   if (c.empty || c.no_terms) return;
   test_place(&kept, t);
   for (int along = c.modes ? 0 : -1; along < c.modes; ++along) try_along(rng, t, &c, along);
+  cutt_pass_shape shape;
+  if (cutt_pass_shape_combined(&c, &rates, &shape)) try_shape(t, &c, &shape);
 }
 
 static void every_shape(void **unused) {
@@ -158,9 +164,10 @@ static void every_shape(void **unused) {
     test_contraction_vary(&rng, &variety, &t);
     try_all(&rng, &t);
   }
-  print_message("%ld shapes, %ld of them straight to the result, %ld past the caches, %ld in blocks\n", shapes, direct,
-                streamed, blocked);
-  assert_true(shapes >= test_scaled(900) && direct >= test_scaled(30) && blocked >= test_scaled(60));
+  print_message("%ld shapes, %ld of them straight to the result, %ld past the caches, %ld in blocks, %ld elementwise\n",
+                shapes, direct, streamed, blocked, combined);
+  assert_true(shapes >= test_scaled(900) && direct >= test_scaled(30) && blocked >= test_scaled(60) &&
+              combined >= test_scaled(30));
 }
 
 /* Long rows, long sums, and tiles that are transposed: extents as in use. */

@@ -41,12 +41,12 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     for (int64_t s = 0; s < t->terms; ++s) {                                                                           \
       const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                     \
       for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
-        ask_ahead(ls + at, step ? rs + at : NULL, PARTS_BYTES);                                                        \
+        if (t->may_ask[0]) ask_ahead(ls + at, step ? rs + at : NULL, PARTS_BYTES);                                     \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
             place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
       }                                                                                                                \
       if (kind == CUTT_PASS_SCALE || even == bytes) continue;                                                          \
-      ask_ahead(ls + even, step ? rs + even : NULL, bytes - even);                                                     \
+      if (t->may_ask[0]) ask_ahead(ls + even, step ? rs + even : NULL, bytes - even);                                  \
       rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                     \
     }                                                                                                                  \
     CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)                 \
@@ -105,17 +105,17 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     const char *r = step ? t->operand[1] + t->row[1][row] + t->term[1][0] : l;                                         \
     sums_##name sums[PARTS];                                                                                           \
     if (vectors) {                                                                                                     \
-      ask_ahead(l, step && !again ? r : NULL, vectors * V);                                                            \
+      if (t->may_ask[0]) ask_ahead(l, step && !again ? r : NULL, vectors * V);                                         \
       add_end_##name(sums, kind, vectors, part, l, r, true);                                                           \
     } else {                                                                                                           \
-      ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                                      \
+      if (t->may_ask[0]) ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                   \
       CUTT_UNROLL for (int i = 0; i < PARTS; ++i) place_##name(&sums[i], kind, l + i * V, r + step * (i * V), true);   \
       for (int64_t at = PARTS_BYTES; at < even; at += PARTS_BYTES) {                                                   \
-        ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                                          \
+        if (t->may_ask[0]) ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                       \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
             place_##name(&sums[i], kind, l + at + i * V, r + step * (at + i * V), false);                              \
       }                                                                                                                \
-      ask_ahead(l + even, step ? r + even : NULL, bytes - even);                                                       \
+      if (t->may_ask[0]) ask_ahead(l + even, step ? r + even : NULL, bytes - even);                                    \
       rest_##name(sums, kind, l + even, r + step * even, bytes - even);                                                \
     }                                                                                                                  \
     CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2)                                                            \

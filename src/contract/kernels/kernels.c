@@ -29,6 +29,7 @@ enum {
   AHEAD_BYTES = 2048,
   FURTHER_BYTES = 4096,
   LONG_BYTES = 8192,
+  IN_ORDER_BYTES = 256,
   COPIED_BYTES = 4096
 };
 
@@ -272,7 +273,7 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
-    const char *const asked = kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? r : NULL;                                 \
+    const char *const asked = kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? r : NULL;                                  \
     if (plain && ask) ask_by(l, asked, (int64_t)count *V, FURTHER_BYTES);                                              \
     for (int i = 0; i < count && plain; ++i) {                                                                         \
       place_##name(&sums[0], kind, l + i * V, r + i * step, true);                                                     \
@@ -283,7 +284,7 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
     for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                       \
     for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
-      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                     \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                      \
       for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                  \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
@@ -311,7 +312,7 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
     add_end_##name(sums, kind, count, part, l, r, true);                                                               \
     for (int64_t s = 1; s < t->terms; ++s) {                                                                           \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
-      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                     \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                      \
       add_end_##name(sums, kind, count, part, ls, rs, false);                                                          \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
@@ -356,23 +357,35 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
     memcpy(out + at, total, sizeof total);                                                                             \
   }                                                                                                                    \
   CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
-    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
-    const int64_t bytes = t->n * ELEMENT_##name, first_l = t->term[0][0], first_r = t->term[1][0];                     \
+    cutt_pass_tile own = *callers; /* which no store to D may change */                                                \
+    const cutt_pass_tile *const t = &own;                                                                              \
+    const int64_t bytes = own.n * ELEMENT_##name, terms = own.terms, *const term[2] = {own.term[0], own.term[1]};      \
+    const bool adds = own.adds;                                                                                        \
     /* Terms that follow each other closely, and long rows, are read faster than a processor fetches them unasked. */  \
-    const int64_t next = plain || t->terms < 2 ? 0 : t->term[0][1] - first_l;                                          \
+    const int64_t next = plain || terms < 2 ? 0 : term[0][1] - term[0][0];                                             \
     const bool ask_terms = (next > 0 && next < AHEAD_BYTES) || (next && bytes >= LONG_BYTES);                          \
-    const bool ask = t->in_place[0] && (plain || ask_terms);                                                           \
+    const bool ask = t->may_ask[0] && (plain || ask_terms);                                                            \
+    /* Of rows that follow each other in memory one after the other is added, so that all is read in order. */         \
+    const bool in_order = t->in_order && next >= bytes && next < bytes + LINE_BYTES && bytes > IN_ORDER_BYTES;         \
+    const int64_t together = in_order ? 1 : terms;                                                                     \
     for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
-      const char *l = t->operand[0] + t->row[0][row] + first_l, *r = t->operand[1] + t->row[1][row] + first_r;         \
       char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
-      int64_t at = 0;                                                                                                  \
-      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                    \
-      if (MASKS && !plain) {                                                                                           \
-        end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                            \
-        continue;                                                                                                      \
+      for (int64_t s = 0; s < (plain ? 1 : terms); s += together) {                                                    \
+        own.term[0] = term[0] + s;                                                                                     \
+        own.term[1] = term[1] + s;                                                                                     \
+        own.terms = terms - s < together ? terms - s : together;                                                       \
+        own.adds = adds || s > 0;                                                                                      \
+        const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                \
+        const char *r = t->operand[1] + t->row[1][row] + t->term[1][0];                                                \
+        int64_t at = 0;                                                                                                \
+        for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                  \
+        if (MASKS && !plain) {                                                                                         \
+          end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                          \
+          continue;                                                                                                    \
+        }                                                                                                              \
+        for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                          \
+        for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                   \
       }                                                                                                                \
-      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                            \
-      for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
     }                                                                                                                  \
   }                                                                                                                    \
   CUTT_INLINE void along_any_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                    \

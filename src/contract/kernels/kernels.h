@@ -36,8 +36,11 @@ typedef struct cutt_pass_tile {
   const int64_t *out_row;
   /* Behind each row's end, along a free mode, there is room up to the end of its last vector. */
   bool room;
-  /* An operand is read from where it lies in memory: its next terms may be asked for. */
-  bool in_place[2];
+  /* What lies ahead in an operand may be asked for, since it is read from where it lies in memory, by a core on which that is faster. */
+  bool may_ask[2];
+  /* Along a free mode: of terms of which each lies behind the one before one after the other is added to the sums, which stay in the nearest cache,
+   * so that memory is read in order. Else some vectors of all terms are added up at once, which takes fewer loads and stores. */
+  bool in_order;
   /* What is there takes part in the sum, or other reduction, as its first term. */
   bool adds;
   /* Of complex types. */
