@@ -360,10 +360,9 @@ uint32_t cutt_gpu_window_row_bytes(const cutt_gpu_tile *tile, uint32_t w) {
 static uint32_t lay_out_windows(const cutt_gpu_tile *tile, uint32_t w, uint32_t pitch, cutt_flat_window_args *at) {
   const uint32_t rows = cutt_gpu_window_rows(tile, w), columns = (uint32_t)tile->columns;
   at->places_at = rows * pitch + rows / (16 / w) * 16;
-  at->inside_at = at->places_at + (cutt_gpu_run_columns(tile) > 0 ? 0 : most_elements(tile, w) * 2);
-  at->rows_at = (at->inside_at + columns * 2 + 7) / 8 * 8;
-  at->columns_at = at->rows_at + rows * 8;
-  return at->columns_at + columns * 8;
+  at->columns_at = (at->places_at + (cutt_gpu_run_columns(tile) > 0 ? 0 : most_elements(tile, w) * 2) + 15) / 16 * 16;
+  at->rows_at = at->columns_at + columns * 16;
+  return at->rows_at + rows * 8;
 }
 
 /* For runs that begin anywhere, in windows that begin with sectors: of tiles that have a sector of a column at least, as what a window

@@ -79,6 +79,7 @@ DEVICE const unsigned char *simt_address(word2 v) {
   return (const unsigned char *)(uintptr_t)((uint64_t)v.y << 32 | v.x);
 }
 #define global_load_address(...) simt_address(global_load8(__VA_ARGS__))
+DEVICE unsigned char *global_at(uint64_t address) { return (unsigned char *)(uintptr_t)address; }
 
 /* near is a hint to a cache that the emulator does not have. */
 void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32_t at, const void *p, bool near);
@@ -87,6 +88,7 @@ void simt_async_wait(uint32_t pending);
 #define async_copy4(...) simt_async_copy(SIMT_SITE, 4, __VA_ARGS__)
 #define async_copy8(...) simt_async_copy(SIMT_SITE, 8, __VA_ARGS__)
 #define async_copy16(...) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__)
+#define async_copy16_line(at, p) simt_async_copy(SIMT_SITE, 16, at, p, false)
 #define async_copy16_if(there, ...)                                                                                    \
   do {                                                                                                                 \
     if (there) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__, false);                                                     \

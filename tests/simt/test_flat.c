@@ -660,7 +660,7 @@ static void few_at_once(void **unused) {
   } tiles[] = {{256, 32, 64, CUTT_KERNEL_flat_4a, 12},
                {256, 64, 64, CUTT_KERNEL_flat_4a, 6},
                {384, 128, 96, CUTT_KERNEL_flat_4a, 2},
-               {257, 32, 64, CUTT_KERNEL_flat_4s, 17}};
+               {257, 32, 64, CUTT_KERNEL_flat_4s, 16}};
   static const int perm[] = {1, 0};
   cutt_device small = simt_h200;
   small.l2_bytes = 1;

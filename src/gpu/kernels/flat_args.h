@@ -90,9 +90,9 @@ typedef struct cutt_flat_window_args {
   /* Rows come `step_rows` at a time, for as many elements of a column. */
   cutt_divisor step_elements;
   uint32_t step_rows;
-  uint32_t align; /* bytes, up to a sector, that divide the distances between columns */
-  uint32_t places_at, inside_at, rows_at, columns_at; /* tables in shared memory */
-  int64_t in_low, in_high;                            /* what the input's tensor spans, from the kernel's in */
+  uint32_t align;                          /* bytes, up to a sector, that divide the distances between columns */
+  uint32_t places_at, rows_at, columns_at; /* tables in shared memory */
+  int64_t in_low, in_high;                 /* what the input's tensor spans, from the kernel's in */
 } cutt_flat_window_args;
 
 #endif

@@ -8,16 +8,16 @@
  *              read, too. The first tile of a run also has what comes before its first sector, and the last one ends where the
  *              run does; what is no whole access there is moved element by element.
  *
- * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
- * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common. Where
- * M_k is M_m's last mode alone, of which a tile may have a chunk, a row has all of some columns, one element of each in turns, or is a column
- * itself: their elements, which lie equally far apart, need no table.
+ * A block does one tile. It has three short tables in shared memory: where rows begin, where the windows of columns do and what else an
+ * access has to know of them, and where rows have a column's elements, in 2 bytes. All but the first are filled while rows are on their
+ * way. M_m and M_k may have modes in common. Where M_k is M_m's last mode alone, of which a tile may have a chunk, a row has all of some
+ * columns, one element of each in turns, or is a column itself: their elements, which lie equally far apart, need no table.
  * As many rows as 16 bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access
  * different banks. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "flat_tile.h"
 
-enum { FLAT_SECTOR = 32, FLAT_WINDOW_COPIES = 4, FLAT_WINDOW_STORES = 2 };
+enum { FLAT_SECTOR = 32, FLAT_WINDOW_COPIES = 2, FLAT_WINDOW_STORES = 2 };
 
 /* Blocks that fit on an SM: as in flat_async.cu. */
 #if __CUDA_ARCH__ >= 1000
@@ -80,42 +80,65 @@ DEVICE flat_counted flat_counted_of(const cutt_flat_count *count, uint32_t n) {
   return c;
 }
 
-DEVICE void flat_put_offset(uint32_t at, int64_t offset) {
-  const word2 v = {(uint32_t)offset, (uint32_t)((uint64_t)offset >> 32)};
+/* An address, in the first two words of what a table has of a run. */
+DEVICE void flat_put_address(uint32_t at, uint64_t address) {
+  const word2 v = {(uint32_t)address, (uint32_t)(address >> 32)};
   shared_store8(at, v);
 }
-DEVICE int64_t flat_offset_at(uint32_t at) {
-  const word2 v = shared_load8(at);
-  return (int64_t)((uint64_t)v.y << 32 | v.x);
-}
+DEVICE uint64_t flat_address_of(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
 /* Where a row begins in shared memory, whose elements begin `before` bytes later. */
 DEVICE uint32_t flat_row_at(const cutt_flat_window_args *args, uint32_t row, uint32_t width) {
   return row * args->flat.pitch + row / (16 / width) * 16;
 }
 
-DEVICE void flat_fill_tables(const cutt_flat_window_args *args, const unsigned char *in, const flat_part *t,
-                             uint32_t width) {
-  const uint32_t step = thread_count();
-  for (uint32_t i = thread_index(); i < t->rows; i += step) {
-    flat_put_offset(args->rows_at + i * 8, flat_counted_of(&args->row, i).at);
+/* Bytes of a row that windows have. */
+DEVICE uint32_t flat_row_bytes(const cutt_flat_window_args *args, const flat_part *t, uint32_t width) {
+  return args->run_columns > 0 ? t->elements * width * args->run_columns : t->tile.row_bytes;
+}
+
+/* Where rows begin. The lowest bit, which an element's address has not, says that some 16 bytes of the window may lie outside of the
+ * tensor: a copy asks for that alone. */
+DEVICE void flat_fill_rows(const cutt_flat_window_args *args, const unsigned char *in, const flat_part *t,
+                           uint32_t width) {
+  const uint32_t bytes = flat_row_bytes(args, t, width);
+  for (uint32_t i = thread_index(); i < t->rows; i += thread_count()) {
+    const unsigned char *const row = in + (t->tile.in + flat_counted_of(&args->row, i).at);
+    const uint32_t begin = (uint32_t)(uintptr_t)row, before = begin & 15, behind = (0 - (begin + bytes)) & 15;
+    const bool outside = row - before < in + args->in_low || row + bytes + behind > in + args->in_high;
+    flat_put_address(args->rows_at + i * 8, (uint64_t)(uintptr_t)row | outside);
   }
+  barrier();
+}
+
+/* Where the first access of a column's window is. Behind it, how many bytes into the column that is, which is less than 0 where the
+ * window begins before it, above where the row has the column's first element; and where the last access of 16 bytes may begin, in bytes
+ * from the first. And where rows have the elements. */
+DEVICE void flat_fill_columns(const cutt_flat_window_args *args, const unsigned char *in, const unsigned char *out,
+                              const flat_part *t, uint32_t width) {
+  const uint32_t step = thread_count();
   for (uint32_t i = thread_index(); i < t->columns; i += step) {
     const flat_counted c = flat_counted_of(&args->column, i);
-    flat_put_offset(args->columns_at + i * 8, c.at);
+    const unsigned char *const column = out + (t->tile.out + c.at);
+    const uint32_t begin = (uint32_t)(uintptr_t)column, next = (0 - begin) & (FLAT_SECTOR - 1);
+    const uint32_t end = t->bytes + ((0 - (begin + t->bytes)) & (FLAT_SECTOR - 1));
+    const int32_t skipped = t->first ? -(int32_t)(begin & (FLAT_SECTOR - 1)) : (int32_t)next;
+    const int32_t last = (int32_t)(t->last ? t->bytes : end < t->most ? end : t->most) - 16 - skipped;
     uint32_t inside = c.inside;
     if (args->run_columns > 0) {
       const int64_t row = flat_counted_of(&args->row, c.rows).at;
       inside += flat_row_at(args, c.rows, width) + ((uint32_t)(uintptr_t)(in + t->tile.in + row) & (FLAT_SECTOR - 1));
     }
-    shared_store2(args->inside_at + i * 2, (uint16_t)inside);
+    const uint64_t address = (uint64_t)(uintptr_t)(column + skipped);
+    const word4 entry = {(uint32_t)address, (uint32_t)(address >> 32), (uint32_t)skipped << 16 | inside,
+                         (uint32_t)last};
+    shared_store16(args->columns_at + i * 16, entry);
   }
   for (uint32_t i = thread_index(); i < t->elements && args->run_columns == 0; i += step) {
     const flat_counted c = flat_counted_of(&args->element, i);
     const uint32_t before = (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
     shared_store2(args->places_at + i * 2, (uint16_t)(flat_row_at(args, c.rows, width) + before + c.inside));
   }
-  barrier();
 }
 
 /* The most accesses that a column's window has. */
@@ -123,32 +146,14 @@ DEVICE uint32_t flat_window_accesses(const flat_part *t) {
   return (t->bytes + FLAT_SECTOR - 1) / FLAT_SECTOR * 2 + (t->first ? 2 : 0);
 }
 
-/* One of them: 16 bytes from `from` on, of the column's bytes from 0 to `end`. whole: all of the 16 are the window's. */
-typedef struct flat_window {
-  int32_t from, end;
-  bool whole;
-} flat_window;
-
-DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *column, uint32_t access) {
-  const uint32_t begin = (uint32_t)(uintptr_t)column, end = t->bytes + ((0 - (begin + t->bytes)) & (FLAT_SECTOR - 1));
-  const int32_t skipped = t->first ? -(int32_t)(begin & (FLAT_SECTOR - 1)) : (int32_t)((0 - begin) & (FLAT_SECTOR - 1));
-  flat_window w;
-  w.from = skipped + (int32_t)(access * 16);
-  w.end = (int32_t)(t->last ? t->bytes : end < t->most ? end : t->most);
-  w.whole = w.from >= 0 && w.from + 16 <= w.end;
-  return w;
-}
-
-/* Access number `access` of the window of row `run`. */
+/* Access number `access` of the window of a row that begins at `row`, element by element where that is not all inside of the tensor. */
 #define DEFINE_FLAT_COPY_WINDOWS(width)                                                                                \
-  DEVICE void flat_copy_window##width(const cutt_flat_window_args *args, const unsigned char *in,                      \
-                                      const unsigned char *row, uint32_t bytes, uint32_t run, uint32_t access) {       \
-    const uint32_t before = (uint32_t)(uintptr_t)row & (FLAT_SECTOR - 1), from = access * 16;                          \
-    const uint32_t at = flat_row_at(args, run, width) + from;                                                          \
+  DEVICE void flat_copy_outside##width(const cutt_flat_window_args *args, const unsigned char *in,                     \
+                                       const unsigned char *row, uint32_t bytes, uint32_t at, uint32_t from) {         \
+    const uint32_t before = (uint32_t)(uintptr_t)row & (FLAT_SECTOR - 1);                                              \
     const unsigned char *const p = row - before + from;                                                                \
-    if (from + 16 <= before || from >= before + bytes) return;                                                         \
     if (p >= in + args->in_low && p + 16 <= in + args->in_high) {                                                      \
-      async_copy16(at, p, true);                                                                                       \
+      async_copy16_line(at, p);                                                                                        \
       return;                                                                                                          \
     }                                                                                                                  \
     for (uint32_t i = 0; i < 16; i += width) {                                                                         \
@@ -157,17 +162,21 @@ DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *colum
   }                                                                                                                    \
   DEVICE void flat_copy_windows##width(const cutt_flat_window_args *args, const unsigned char *in,                     \
                                        const flat_part *t) {                                                           \
-    const uint32_t turns = args->run_columns, bytes = turns > 0 ? t->elements * width * turns : t->tile.row_bytes;     \
-    const uint32_t rows = t->rows;                                                                                     \
-    const uint32_t accesses = (bytes + FLAT_SECTOR - width + 15) / 16; \
+    const uint32_t bytes = flat_row_bytes(args, t, width), rows = t->rows, step = args->flat.loads.across.by;          \
+    const uint32_t accesses = t->tile.row_bytes > 0 ? (bytes + FLAT_SECTOR - width + 15) / 16 : 0;                     \
     const flat_share s = flat_share_of(&args->flat.loads);                                                             \
-    const unsigned char *const from = in + t->tile.in;                                                                 \
-    uint32_t access = s.along, run = s.across;                                                                         \
-    if (run < rows && t->tile.row_bytes > 0) {                                                                         \
-      while (access < accesses) {                                                                                      \
-        FLAT_STEPS(FLAT_WINDOW_COPIES, rows, &args->flat.loads, ,                                                      \
-                   flat_copy_window##width(args, in, from + flat_offset_at(args->rows_at + run * 8),                   \
-                                           bytes, run, access))                                            \
+    for (uint32_t access = s.along; access < accesses; access += args->flat.loads.along_step) {                        \
+      const uint32_t from = access * 16;                                                                               \
+      UNROLL(FLAT_WINDOW_COPIES)                                                                                       \
+      for (uint32_t run = s.across; run < rows; run += step) {                                                         \
+        const word2 row = shared_load8(args->rows_at + run * 8);                                                       \
+        const uint32_t before = row.x & (FLAT_SECTOR - 1), at = flat_row_at(args, run, width) + from;                  \
+        if (from + 16 <= before || from >= before + bytes) continue;                                                   \
+        if (row.x & 1) {                                                                                               \
+          flat_copy_outside##width(args, in, global_at(flat_address_of(row.x, row.y) - 1), bytes, at, from);           \
+        } else {                                                                                                       \
+          async_copy16_line(at, global_at(flat_address_of(row.x - before, row.y) + from));                             \
+        }                                                                                                              \
       }                                                                                                                \
     }                                                                                                                  \
     async_commit();                                                                                                    \
@@ -224,8 +233,7 @@ DEVICE word4 flat_of_run16(uint32_t at, uint32_t step) {
   return shared_load16(at);
 }
 
-/* Where the place is of what is `from` bytes into a column; and what begins there, of column `run`. */
-#define FLAT_INSIDE(run) shared_load2(args->inside_at + (run)*2)
+/* Where the place is of what is `from` bytes into a column. */
 #define FLAT_PLACE(width, from) (args->places_at + (uint32_t)(from) / width * 2)
 
 /* Where an element is in shared memory that is `from` bytes into a column, of which that begins at x; and 16 bytes from there on. */
@@ -236,25 +244,28 @@ DEVICE word4 flat_of_run16(uint32_t at, uint32_t step) {
 
 /* Columns. What of an access is not all of 16 bytes goes element by element. */
 #define DEFINE_FLAT_STORE_WINDOWS(name, width, place, all)                                                             \
-  DEVICE void flat_store_part##name(const cutt_flat_window_args *args, unsigned char *column, flat_window w,           \
+  DEVICE void flat_store_part##name(const cutt_flat_window_args *args, unsigned char *to, int32_t from, int32_t end,   \
                                     uint32_t x) {                                                                      \
-    for (int32_t i = w.from; i < w.from + 16; i += width) {                                                            \
-      if (i >= 0 && i < w.end) global_store##width(column + i, shared_load##width(place(width, i, x)));                \
+    for (int32_t i = 0; i < 16; i += width) {                                                                          \
+      if (from + i >= 0 && from + i < end) global_store##width(to + i, shared_load##width(place(width, from + i, x))); \
     }                                                                                                                  \
   }                                                                                                                    \
-  DEVICE void flat_store_##name(const cutt_flat_window_args *args, unsigned char *out, const flat_part *t) {           \
-    const uint32_t accesses = flat_window_accesses(t), columns = t->columns;                                           \
+  DEVICE void flat_store_##name(const cutt_flat_window_args *args, const flat_part *t) {                               \
+    const uint32_t accesses = flat_window_accesses(t), columns = t->columns, step = args->flat.stores.across.by;       \
     const flat_share s = flat_share_of(&args->flat.stores);                                                            \
-    unsigned char *const to = out + t->tile.out;                                                                       \
-    uint32_t access = s.along, run = s.across;                                                                         \
-    if (run >= columns) return;                                                                                        \
-    while (access < accesses) {                                                                                        \
-      FLAT_STEPS(                                                                                                      \
-          FLAT_WINDOW_STORES, columns, &args->flat.stores, ,                                                           \
-          unsigned char *const column = to + flat_offset_at(args->columns_at + run * 8);                               \
-          const flat_window w = flat_window_of(t, column, access); if (w.whole) {                                      \
-            global_store16(column + w.from, all(width, w.from, FLAT_INSIDE(run)));                                     \
-          } else { flat_store_part##name(args, column, w, FLAT_INSIDE(run)); })                                        \
+    for (uint32_t access = s.along; access < accesses; access += args->flat.stores.along_step) {                       \
+      UNROLL(FLAT_WINDOW_STORES)                                                                                       \
+      for (uint32_t run = s.across; run < columns; run += step) {                                                      \
+        const word4 column = shared_load16(args->columns_at + run * 16);                                               \
+        const int32_t skipped = (int32_t)column.z >> 16, from = skipped + (int32_t)(access * 16);                      \
+        const uint32_t x = column.z & 0xffff;                                                                          \
+        unsigned char *const to = global_at(flat_address_of(column.x, column.y) + access * 16);                        \
+        if (from >= 0 && (int32_t)(access * 16) <= (int32_t)column.w) {                                                \
+          global_store16(to, all(width, from, x));                                                                     \
+        } else {                                                                                                       \
+          flat_store_part##name(args, to, from, (int32_t)column.w + 16 + skipped, x);                                  \
+        }                                                                                                              \
+      }                                                                                                                \
     }                                                                                                                  \
   }
 
@@ -264,15 +275,16 @@ DEVICE word4 flat_of_run16(uint32_t at, uint32_t step) {
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_WINDOW_BLOCKS)                                                      \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_window_args) args) {                                \
     const flat_part t = flat_part_of(&args, out, width);                                                               \
-    flat_fill_tables(&args, in, &t, width);                                                                            \
+    flat_fill_rows(&args, in, &t, width);                                                                              \
     wait_for_earlier(args.flat.next_early);                                                                            \
     flat_copy_windows##width(&args, in, &t);                                                                           \
+    flat_fill_columns(&args, in, out, &t, width);                                                                      \
     async_wait(0);                                                                                                     \
     barrier();                                                                                                         \
     if (args.run_columns > 0) {                                                                                        \
-      flat_store_##name##r(&args, out, &t);                                                                            \
+      flat_store_##name##r(&args, &t);                                                                                 \
     } else {                                                                                                           \
-      flat_store_##name(&args, out, &t);                                                                               \
+      flat_store_##name(&args, &t);                                                                                    \
     }                                                                                                                  \
   }
 FLAT_WINDOWS(2s, 2)

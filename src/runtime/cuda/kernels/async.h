@@ -3,6 +3,7 @@
  *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
  *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
  *                                              memory will be wanted soon, and L2 may fetch it at once
+ *   async_copy16_line(at, p)                   the same of 16 bytes, of whose line alone the rest will be wanted soon
  *   async_copy16_if(there, at, p)              the same of 16 bytes where `there`: what it is given is worked out in any case, which takes
  *                                              fewer instructions than a branch
  *   async_commit() async_wait(n)               ... waiting until at most n (0 .. 3) of the groups committed are pending */
@@ -29,6 +30,10 @@ DEVICE bool has_async(void) { return true; }
 DEVICE_ASYNC(4, "ca")
 DEVICE_ASYNC(8, "ca")
 DEVICE_ASYNC(16, "cg")
+DEVICE void async_copy16_line(uint32_t at, const void *p) {
+  const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);
+  DEVICE_ASYNC_COPY(16, "cg", ".L2::128B");
+}
 #undef DEVICE_ASYNC
 #undef DEVICE_ASYNC_COPY
 DEVICE void async_copy16_if(bool there, uint32_t at, const void *p) {
@@ -60,6 +65,7 @@ DEVICE bool has_async(void) { return false; }
 DEVICE void async_copy4(uint32_t at, const void *p, bool near) { shared_store4(at, global_load4(p)), (void)near; }
 DEVICE void async_copy8(uint32_t at, const void *p, bool near) { shared_store8(at, global_load8(p)), (void)near; }
 DEVICE void async_copy16(uint32_t at, const void *p, bool near) { shared_store16(at, global_load16(p)), (void)near; }
+DEVICE void async_copy16_line(uint32_t at, const void *p) { shared_store16(at, global_load16(p)); }
 DEVICE void async_copy16_if(bool there, uint32_t at, const void *p) {
   if (there) shared_store16(at, global_load16(p));
 }

@@ -18,6 +18,7 @@
  *                                              loads waited for
  *   global_load_line2..16(p)                   the rest of its line of 128 bytes will be wanted soon: L2 may fetch it
  *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
+ *   global_at(address)                         a pointer to global memory from a number
  *   shared_load1..16(at) shared_store1..16(at, v)
  *   at_turn(n)                                 nothing, but to the emulator: which turn of a loop it is, from 1, whose
  *                                              accesses some lanes leave out; 0 before the loop and behind it
@@ -126,6 +127,9 @@ DEVICE const unsigned char *global_load_address(const void *p) {
   asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p) : "memory");
   return address;
 }
+
+/* Of a pointer that is made in any other way, the compiler does not know that it is of global memory. */
+DEVICE unsigned char *global_at(uint64_t address) { return (unsigned char *)__cvta_global_to_generic(address); }
 
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 DEVICE float multiply_add_float(float a, float b, float c) { return __fmaf_rn(a, b, c); }
