@@ -396,11 +396,11 @@ static bool choose_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, u
   return true;
 }
 
-/* Rows by asynchronous copies. They are a multiple of 128 bytes apart, for which there has to be room without wasting much. */
+/* Rows by asynchronous copies. They are a multiple of 128 bytes apart, or 64, for which there has to be room without wasting much. */
 static void choose_async(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t threads,
                          cutt_gpu_flat *f) {
   const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
-  const uint32_t pitch = (row_bytes + LINE - 1) / LINE * LINE;
+  const uint32_t pitch = row_bytes <= CUTT_FLAT_HALF_LINE ? CUTT_FLAT_HALF_LINE : (row_bytes + LINE - 1) / LINE * LINE;
   if (!takes_async(d, c)) return;
   if (smaller(f->load, f->store) < 16 || cutt_gpu_power(tile->row_steps | (uint64_t)c->in_start | SECTOR) < SECTOR ||
       cutt_gpu_power(tile->column_steps | (uint64_t)c->out_start | SECTOR) < SECTOR) {
@@ -464,7 +464,8 @@ uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f)
   cutt_flat_window_args at;
   if (f->windows) return lay_out_windows(tile, f->shared_load, f->pitch, &at);
   const uint32_t runs = (uint32_t)(f->joined == CUTT_FLAT_COLUMNS ? tile->columns : tile->rows);
-  return (runs * f->pitch + 15) / 16 * 16;
+  const uint32_t grain = f->async ? LINE : 16;
+  return (runs * f->pitch + grain - 1) / grain * grain;
 }
 
 uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t threads) {

@@ -92,6 +92,14 @@ static const flat_case async_cases[] = {
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {48, 4, 3, 8}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 4, {3, 1, 0, 2}, {8, 6, 5, 20}, 2, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 3, {1, 0, 2}, {32, 200, 3}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
+    /* Rows of half a line, of which two share one in shared memory: no more bank conflicts than others have. */
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 2, {1, 0}, {16, 512}, 1, 1, 0, 128, 128, 0, 0, 0, 0.25, 0.25, 1.25, 3},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {8, 512}, 1, 1, 0, 128, 128, 0, 0, 0, 0.25, 0.25, 0.75, 3},
+    {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, 2, {1, 0}, {32, 512}, 1, 1, 0, 128, 128, 0, 0, 0, 0.25, 0.25, 1.25, 3},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, 2, {1, 0}, {4, 512}, 1, 1, 0, 64, 128, 0, 0, 0, 0.25, 0.25, 0.5, 2},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, 2, {1, 0}, {4, 38}, 1, 1, 0, 18, 32, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {16, 4, 3, 24}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 3, {2, 1, 0}, {24, 3, 44}, 1, 1, 8, 20, 64, 0, 0, 0, 0, 0, 0, 0},
     /* Rows that would waste room, and tiles that would take too much. */
     {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 2, {1, 0}, {40, 136}, 1, 1, 0, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, 2, {1, 0}, {96, 96}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
@@ -358,6 +366,8 @@ static const sum_case async_sums[] = {{"add_%sa", 2, {1, 0}, {128, 96}, 32, 32, 
                                       {"add_%sa", 2, {1, 0}, {50, 34}, 24, 10, false, 0, 0, 0, 0, -16},
                                       {"add_%sa", 3, {1, 0, 2}, {48, 72, 3}, 0, 0, false, 0, 0, 0, 0, 0},
                                       {"add_%sa", 2, {1, 0}, {288, 40}, 32, 8, false, 0, 0, 0, 0, 0},
+                                      {"add_%sa", 2, {1, 0}, {16, 96}, 0, 32, false, 0, 0, 0, 0, 4},
+                                      {"add_%sa", 2, {1, 0}, {8, 96}, 0, 32, false, 0, 0, 0, 0, -8},
                                       {"add_%sw", 2, {1, 0}, {40, 96}, 20, 32, false, 0, 0, 0, 0, 8},
                                       {"add_%sqa", 3, {0, 2, 1}, {16, 96, 40}, 24, 0, true, 0, 0, 0, 0, 0}};
 enum { ASYNC_SUMS = sizeof async_sums / sizeof *async_sums };

@@ -17,7 +17,8 @@ enum {
   CUTT_FLAT_WINDOW_MODES = 6, /* there: most modes of M_m, and of M_k */
   CUTT_FLAT_MODES = 3,        /* most modes of M_m, and of M_k */
   CUTT_FLAT_THREADS = 256,
-  CUTT_FLAT_COPIES = 4 /* most accesses of a thread in a copy of runs */
+  CUTT_FLAT_HALF_LINE = 64, /* bytes: in flat_async.cu two rows of up to so many share a line of shared memory */
+  CUTT_FLAT_COPIES = 4      /* most accesses of a thread in a copy of runs */
 };
 
 /* A side of which a tile has one range of memory (flat_joined.cu). */
