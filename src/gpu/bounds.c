@@ -100,6 +100,7 @@ static bool unaligned(double in_align, double out_align, double row_bytes, doubl
 /* What a tile without tables takes at least, beyond the bytes that memory moves and the launch: in windows, or otherwise. */
 typedef struct flat_least {
   double sectors, window_ends; /* in part, over those that runs fill */
+  double read_lines;           /* likewise, of rows */
   bool only_windows;           /* M_m and M_k have modes in common: nothing else does it */
   bool unaligned;         /* some runs begin inside of sectors, and none is short: in windows or through registers */
   double elements, tiles; /* of a tile, and how many there are */
@@ -115,7 +116,7 @@ static double least_of_windows(const cutt_gpu_bounds *b, double memory, double w
   const cutt_device *d = b->device;
   const double *v = b->value;
   double tables = 0;
-  memory += b->bytes * at->window_ends * v[WINDOW_ENDS];
+  memory += b->bytes * at->window_ends * v[WINDOW_ENDS] - at->read_lines * b->read_lines * (1 - window_lines);
   if (counts_windows(b, at)) {
     const double tile_bytes = at->elements * b->canonical->elem_bytes, most = CUTT_FLAT_THREADS;
     const double resident = larger(1, (double)cutt_gpu_occupancy(d, false, LEAST_WINDOW_THREADS, tile_bytes));
@@ -152,15 +153,16 @@ double cutt_gpu_least_without(const cutt_gpu_bounds *b, const cutt_gpu_side *row
   flat_least flat = {
       .sectors = columns->sectors,
       .window_ends = columns->window_ends,
+      .read_lines = rows->lines,
       .only_windows = box->common,
       .unaligned = unaligned(rows->align, columns->align, rows->length * w, columns->length * w),
       .elements = box->elements,
       .tiles = (double)b->canonical->volume / box->elements,
   };
   if (counts_windows(b, &flat)) {
-    flat.table_steps = up(box->elements / (rows->length * most)) * box->row_modes +
-                       up(box->elements / (columns->length * most)) * box->column_modes +
-                       2 * up(columns->length / most) * box->run_modes;
+    const double later = up(box->elements / (columns->length * most)) * box->column_modes +
+                         2 * up(columns->length / most) * box->run_modes;
+    flat.table_steps = up(box->elements / (rows->length * most)) * box->row_modes + window_steps_later(later);
   }
   return least_of_flat(b, memory, flat.tiles * 1e-9 * flat_least_share * b->value[FLAT_TILES] / b->flat_slots, &flat);
 }
@@ -168,6 +170,7 @@ double cutt_gpu_least_without(const cutt_gpu_bounds *b, const cutt_gpu_side *row
 double cutt_gpu_least_of_flat(const cutt_gpu_bounds *b, const cutt_gpu_tile *tile, const cutt_gpu_counts *n) {
   if (n->widest.copies) return 0;
   flat_least flat = {.sectors = n->written_sectors,
+                     .read_lines = n->read_lines,
                      .only_windows = (tile->in_m & tile->in_k) != 0,
                      .unaligned = unaligned(n->in_align, n->out_align, n->row_bytes, n->column_bytes),
                      .elements = (double)tile->volume,

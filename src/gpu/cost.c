@@ -55,6 +55,8 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [FLAT_SINGLE] = {"flat_single", "B", "the same without tables, where L2 does not hold both tensors"},
     [FLAT_HALVES] = {"flat_halves", "B",
                      "bytes moved without tables where elements of 2 bytes are added to the output"},
+    [FLAT_LINES] = {"flat_lines", "B",
+                    "bytes moved by asynchronous copies without tables where rows have one line, and where columns do"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -79,17 +81,17 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
 
 /* Fitted on an H200: docs/performance.md. */
 const double cutt_gpu_values[PARAMETERS] = {
-    [TRAFFIC] = 0.963,        [COPIED] = 1.1,          [CACHED] = 0.56,        [WRITTEN_SECTORS] = 2.13,
-    [READ_LINES] = 0.326,     [WRITTEN_LINES] = 0.241, [ADDED_LINES] = 1.08,   [ADDED_COLUMNS] = 4,
-    [PRESSED_SECTORS] = 4.24, [PRESSED_LINES] = 0.369, [WINDOW_ENDS] = 5.28,   [RUNS] = 50,
-    [PADDING] = 0.0384,       [FLIGHT] = 0.192,        [FEW] = 0.091,          [FEW_ADDED] = 0.268,
-    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.6,      [LARGE_BLOCKS] = 0.125,
-    [SINGLE] = 0.0184,        [FLAT_SINGLE] = 0.134,   [FLAT_HALVES] = 0.323,  [COPIES] = 3,
-    [LOADS] = 2.52,           [LOAD_UNITS] = 3.46,     [STORE_UNITS] = 137,    [ADDED_STEPS] = 1020,
-    [GATHERS] = 3.31,         [UNALIGNED] = 12.4,      [TILES] = 902,          [LATENCY] = 321,
-    [COPY_TILES] = 700,       [FLAT_WARPS] = 55.1,     [FLAT_ACCESSES] = 4.61, [FLAT_TILES] = 567,
-    [LAUNCH] = 1.24,          [FLAT_LAUNCH] = 1.1,     [START] = 469,          [TABLES] = 34.4,
-    [LAST_LOADS] = 45.5,      [LAST_STORES] = 2.65,    [FLAT_LAST] = 36.7};
+    [TRAFFIC] = 0.963,        [COPIED] = 1.1,          [CACHED] = 0.56,       [WRITTEN_SECTORS] = 2.13,
+    [READ_LINES] = 0.326,     [WRITTEN_LINES] = 0.241, [ADDED_LINES] = 1.08,  [ADDED_COLUMNS] = 4,
+    [PRESSED_SECTORS] = 4.24, [PRESSED_LINES] = 0.369, [WINDOW_ENDS] = 5.28,  [RUNS] = 50,
+    [PADDING] = 0.0384,       [FLIGHT] = 0.192,        [FEW] = 0.091,         [FEW_ADDED] = 0.268,
+    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.6,     [LARGE_BLOCKS] = 0.125,
+    [SINGLE] = 0.0184,        [FLAT_SINGLE] = 0.134,   [FLAT_HALVES] = 0.323, [COPIES] = 3,
+    [FLAT_LINES] = 0.035,     [LOADS] = 2.52,          [LOAD_UNITS] = 3.46,   [STORE_UNITS] = 137,
+    [ADDED_STEPS] = 1020,     [GATHERS] = 3.31,        [UNALIGNED] = 12.4,    [TILES] = 902,
+    [LATENCY] = 321,          [COPY_TILES] = 700,      [FLAT_WARPS] = 55.1,   [FLAT_ACCESSES] = 4.61,
+    [FLAT_TILES] = 567,       [LAUNCH] = 1.24,         [FLAT_LAUNCH] = 1.1,   [START] = 469,
+    [TABLES] = 34.4,          [LAST_LOADS] = 45.5,     [LAST_STORES] = 2.65,  [FLAT_LAST] = 36.7};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -167,8 +169,9 @@ static double steps_to(int64_t count, uint32_t step) {
 double cutt_gpu_window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {
   const bool runs = cutt_gpu_run_columns(tile) > 0;
   const int column_modes = tile->column_modes + (runs ? tile->row_modes : 0);
-  return steps_to(rows, threads) * tile->row_modes + steps_to(tile->columns, threads) * column_modes +
-         (runs ? 0 : 2 * steps_to(tile->column_length, threads) * tile->run_modes);
+  const double later = steps_to(tile->columns, threads) * column_modes +
+                       (runs ? 0 : 2 * steps_to(tile->column_length, threads) * tile->run_modes);
+  return steps_to(rows, threads) * tile->row_modes + window_steps_later(later);
 }
 
 /* Entries of a block's tables that a thread computes, by the modes of each. */
@@ -356,6 +359,7 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
   const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
   const double row = n->flat ? n->row_span : n->row_bytes, column = n->flat ? n->column_span : n->column_bytes;
   part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
+  if (n->windows) part[PRESSED_SECTORS] *= window_pressure;
   part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
@@ -377,6 +381,10 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
   /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
   part[WINDOW_ENDS] = n->window_ends * (part[TRAFFIC] + part[CACHED]) / 2;
   part[TABLES] = n->table_steps * tiles / slots * 1e-9;
+  /* Memory is asked for less than two lines next to each other at a time: measured, too; elements of 2 bytes, and what is added to, gain
+   * nothing by more. */
+  if (n->async && !n->windows && !adds && n->access.shared_load > 2)
+    part[FLAT_LINES] = part[TRAFFIC] * ((n->row_span < 2 * LINE) + (n->column_span < 2 * LINE));
   if (adds && n->access.shared_load < 4 && !n->access.copies) part[FLAT_HALVES] = part[TRAFFIC] + part[CACHED];
   if (n->windows) /* whose elements a thread takes from shared memory one by one, while its block asks for nothing */
     part[FLAT_SINGLE] = part[TRAFFIC] * n->thread_elements * 0.01;
@@ -442,7 +450,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   memset(part, 0, PARAMETERS * sizeof *part);
   part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
-  part[READ_LINES] = (n->read_lines + n->read_again) * bytes * byte;
+  part[READ_LINES] = (n->read_lines * (n->windows ? window_lines : 1) + n->read_again) * bytes * byte;
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;
   if (adds_to_output(c)) {
     part[ADDED_LINES] = n->written_lines * bytes * byte;

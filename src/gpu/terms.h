@@ -34,6 +34,7 @@ enum {
   SINGLE,
   FLAT_SINGLE,
   FLAT_HALVES,
+  FLAT_LINES,
   COPIES,
   /* work */
   LOADS,
@@ -66,6 +67,14 @@ static const double enough_threads = 1024;
 /* Fewer take too long for the tables of a tile in windows: measured, docs/log.md. Nor are those listed that read more than a quarter of
  * their rows for the next tile. */
 enum { LEAST_WINDOW_THREADS = 128 };
+/* What tiles in windows take of lines that rows have in part, as the tiles that have the rest come soon after (group_chunks in flat.c),
+ * and of what columns take that end in sectors which L2 may have evicted: fitted, docs/log.md. */
+static const double window_lines = 0.65, window_pressure = 2;
+/* Steps that are left of so many for the tables of columns, which are filled while rows are on their way: fitted, too. */
+static inline double window_steps_later(double steps) {
+  const double most = 8;
+  return steps - smaller(steps / 2, most);
+}
 /* What the least of these kernels takes of their terms for warps and tiles. */
 static const double flat_least_share = 0.35;
 

