@@ -15,6 +15,7 @@ typedef struct multiply_place {
 
 /* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
 DEVICE void multiply_go(const cutt_multiply_args *args, uint32_t first, uint32_t end, uint32_t number, multiply_place *p) {
+  UNROLL(1)
   for (uint32_t i = first; i < end; ++i) {
     const cutt_multiply_digit *d = &args->digit[i];
     const uint32_t rest = divide(number, d->extent);

@@ -12,8 +12,10 @@ typedef struct place {
   int64_t left, right, result;
 } place;
 
-/* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
+/* Goes on by a number of which digit[first] to digit[end - 1] are the digits, few mostly: unrolled they would be a large part of a
+ * kernel's code. */
 DEVICE void place_go(const cutt_digit *digit, uint32_t first, uint32_t end, uint32_t number, place *p) {
+  UNROLL(1)
   for (uint32_t i = first; i < end; ++i) {
     const cutt_digit *d = &digit[i];
     const uint32_t rest = divide(number, d->extent);
