@@ -188,6 +188,18 @@ static void add_cores(const struct cuttContractionStruct *plan, cutt_text *text)
                 s->streams_rows ? "columns" : "rows", s->strips);
 }
 
+/* "in strips: 256 of L's rows at a time, times 24 of R's columns, 12 terms at once, in 528 strips" */
+static void add_strips(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_strip_shape *s = &plan->device_pass->shape.strip;
+  const cutt_tensor streamed = s->streams_rows ? s->by_rows : cutt_other_operand(s->by_rows);
+  cutt_text_add(text,
+                "in strips: %" PRId64 " of %c's %s at a time%s, times %" PRId64 " of %c's %s, %" PRId64
+                " terms at once, in %" PRId64 " strips\n",
+                cutt_strip_tile(s), tensor_letter[streamed], s->streams_rows ? "rows" : "columns",
+                s->turned ? ", turned in shared memory" : "", s->panel, tensor_letter[cutt_other_operand(streamed)],
+                s->streams_rows ? "columns" : "rows", s->depth, s->strips);
+}
+
 /* "sums by tiles of k 100 times i 40, in 3 parts" */
 static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_sum_shape *s = &plan->device_pass->shape.sum;
@@ -245,6 +257,8 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     add_panels(plan, text);
   else if (s->kind == CUTT_DEVICE_CORES)
     add_cores(plan, text);
+  else if (s->kind == CUTT_DEVICE_STRIPS)
+    add_strips(plan, text);
   else if (s->kind == CUTT_DEVICE_COMBINATION)
     cutt_text_add(text, "%s\n", cutt_device_combine_words(plan->device_pass->combination));
   else if (s->kind == CUTT_DEVICE_TILES)
@@ -452,6 +466,15 @@ static void add_json_cores(const struct cuttContractionStruct *plan, cutt_text *
   cutt_text_add(text, ",\"strips\":%" PRId64 ",\"pieces\":%" PRId64, s->strips, plan->device_pass->tiles);
 }
 
+static void add_json_strips(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_strip_shape *s = &plan->device_pass->shape.strip;
+  cutt_text_add(text,
+                ",\"in_strips\":true,\"rows_of\":\"%c\",\"tiles_of\":\"%s\",\"tile\":%" PRId64 ",\"kept\":%" PRId64,
+                tensor_letter[s->by_rows], s->streams_rows ? "rows" : "columns", cutt_strip_tile(s), s->panel);
+  cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"strips\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, s->strips,
+                plan->device_pass->tiles);
+}
+
 static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_sum_shape *s = &plan->device_pass->shape.sum;
   const cutt_contract_mode *mode = pass_of(plan)->mode;
@@ -500,6 +523,7 @@ static bool is_turned(const cutt_device_shape *s, int t) {
   if (t == CUTT_RESULT) return false;
   if (s->kind == CUTT_DEVICE_PRODUCTS) return t == (int)s->products.by_rows && s->products.apart > 1;
   if (s->kind == CUTT_DEVICE_CORES) return t == (int)s->core.by_rows && s->core.turned;
+  if (s->kind == CUTT_DEVICE_STRIPS) return t == (int)s->strip.by_rows && s->strip.turned;
   return s->kind != CUTT_DEVICE_PANELS && s->turned[t] >= 0;
 }
 
@@ -517,6 +541,8 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
     add_json_panels(plan, text);
   else if (s->kind == CUTT_DEVICE_CORES)
     add_json_cores(plan, text);
+  else if (s->kind == CUTT_DEVICE_STRIPS)
+    add_json_strips(plan, text);
   else if (s->kind == CUTT_DEVICE_TILES)
     add_json_device_tiles(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)

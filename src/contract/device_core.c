@@ -217,7 +217,7 @@ static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cut
   cutt_digits_add_kind(&digits, kept_kind(s));
   args->kept_end = digits.count;
   if (s->turned)
-    cutt_digits_add_turned(&digits, CUTT_CORE_TURNED);
+    cutt_digits_add_turned(&digits, CUTT_CORE_TURNED, CUTT_CORE_TURNED);
   else
     cutt_digits_add_kind(&digits, tile_kind(s));
   args->tile_end = digits.count;

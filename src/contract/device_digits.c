@@ -102,14 +102,14 @@ void cutt_digits_add_kind(cutt_digits *d, cutt_digit_kind kind) {
   for (int i = 0; i < count; ++i) cutt_digits_add(d, mode[i], d->contraction->mode[mode[i]].extent, 1);
 }
 
-void cutt_digits_add_turned(cutt_digits *d, int64_t part) {
+void cutt_digits_add_turned(cutt_digits *d, int64_t of_result, int64_t of_operand) {
   const cutt_contraction *c = d->contraction;
   int mode[CUTT_MOST_MODES];
   const int count = cutt_digit_modes(c, d->by_rows, CUTT_DIGIT_ROW, mode), fast = cutt_fast_mode(c, d->by_rows);
-  cutt_digits_add(d, mode[0], part, 1);
-  cutt_digits_add(d, fast, part, 1);
-  cutt_digits_add(d, fast, c->mode[fast].extent / part, part);
-  cutt_digits_add(d, mode[0], c->mode[mode[0]].extent / part, part);
+  cutt_digits_add(d, mode[0], of_result, 1);
+  cutt_digits_add(d, fast, of_operand, 1);
+  cutt_digits_add(d, fast, c->mode[fast].extent / of_operand, of_operand);
+  cutt_digits_add(d, mode[0], c->mode[mode[0]].extent / of_result, of_result);
   for (int i = 1; i < count; ++i)
     if (mode[i] != fast) cutt_digits_add(d, mode[i], c->mode[mode[i]].extent, 1);
 }

@@ -46,8 +46,8 @@ void cutt_digits_add(cutt_digits *digits, int mode, int64_t extent, int64_t alon
 /* All modes of a kind. */
 void cutt_digits_add_kind(cutt_digits *digits, cutt_digit_kind kind);
 
-/* Rows, in tiles of part x part of them: D's neighbours first, then the operand's, of two different modes, and what is left of all
- * modes. */
-void cutt_digits_add_turned(cutt_digits *digits, int64_t part);
+/* Rows, in tiles of so many of D's neighbours times so many of the operand's, of two different modes: D's first, then the operand's, and
+ * what is left of all modes. */
+void cutt_digits_add_turned(cutt_digits *digits, int64_t of_result, int64_t of_operand);
 
 #endif

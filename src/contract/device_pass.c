@@ -198,7 +198,7 @@ static double unevenness(const cutt_rates *r, double blocks) {
 static void count_work(const cutt_contraction *c, const cutt_device_shape *s, double *tiles, double *terms) {
   *tiles = *terms = 1;
   for (int i = 0; i < c->modes; ++i) {
-    const int64_t part = (int64_t)s->x[i] * s->y[i];
+    const int64_t part = larger((int64_t)s->x[i] * s->y[i], INT64_C(1));
     *(cutt_is_summed(c, i) ? terms : tiles) *= (double)cutt_ceil_of(c->mode[i].extent, part);
   }
 }
@@ -342,6 +342,12 @@ void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool
   s->seconds = s->core.seconds;
 }
 
+void cutt_device_pass_strips(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_STRIPS};
+  cutt_strip_choose(c, r, streams_rows, &s->strip);
+  s->seconds = s->strip.seconds;
+}
+
 void cutt_device_pass_tiles(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_TILES};
   cutt_sum_choose(c, r, limit, &s->sum);
@@ -378,9 +384,10 @@ enum {
   LAST_CORES = LAST_PANELS + 2,
   LAST_COMBINATION = LAST_CORES + 1,
   LAST_TILES = LAST_COMBINATION + 1,
-  LAST_SMALL = LAST_TILES + 1
+  LAST_SMALL = LAST_TILES + 1,
+  LAST_STRETCHES = LAST_SMALL + 1
 };
-_Static_assert(CUTT_DEVICE_PASSES == LAST_SMALL + 1, "sums by stretches are the last");
+_Static_assert(CUTT_DEVICE_PASSES == LAST_STRETCHES + 2, "strips are the last");
 
 /* Of tensors that lie as they do. */
 static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number, cutt_device_shape *s) {
@@ -388,7 +395,7 @@ static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t lim
   static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
   const int i = number - 1;
   const bool by_left = i < PLAIN && sides[i / SIZES / 2] == CUTT_SIDE_LEFT;
-  if ((i >= PLAIN && i < LAST_COMBINATION && c->reduce) ||
+  if ((((i >= PLAIN && i < LAST_COMBINATION) || i >= LAST_STRETCHES) && c->reduce) ||
       (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
     *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .seconds = INFINITY};
   else if (i < PLAIN)
@@ -405,12 +412,14 @@ static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t lim
     cutt_device_pass_tiles(c, r, limit, s);
   else if (i < LAST_SMALL)
     cutt_device_pass_small(c, r, s);
-  else
+  else if (i < LAST_STRETCHES)
     cutt_device_pass_stretches(c, r, limit, s);
+  else
+    cutt_device_pass_strips(c, r, i % 2, s);
   s->number = number;
 }
 
-/* Numbers with the same are shapes of one kind; a kind of its own has each on tensor cores. */
+/* Numbers with the same are shapes of one kind; a kind of its own has each on tensor cores, and each in strips. */
 static int kind_of(int number) {
   const int i = number - 1;
   return i < PLAIN ? 0 : i < LAST_PRODUCTS ? 1 : i < LAST_PANELS ? 2 : 3 + i - LAST_PANELS;

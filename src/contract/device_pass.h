@@ -16,6 +16,7 @@
 #include "contract/device_panel.h"
 #include "contract/device_small.h"
 #include "contract/device_stretch.h"
+#include "contract/device_strip.h"
 #include "contract/device_sum.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
@@ -30,6 +31,7 @@ typedef enum cutt_device_kind {
   CUTT_DEVICE_TILES,       /* sums by tiles */
   CUTT_DEVICE_SMALL,       /* small products */
   CUTT_DEVICE_STRETCHES,   /* sums by stretches */
+  CUTT_DEVICE_STRIPS,      /* products in strips */
   CUTT_DEVICE_KINDS
 } cutt_device_kind;
 
@@ -62,6 +64,7 @@ typedef struct cutt_device_shape {
     cutt_sum_shape sum;
     cutt_small_shape small;
     cutt_stretch_shape stretch;
+    cutt_strip_shape strip;
   };
 } cutt_device_shape;
 
@@ -70,6 +73,7 @@ static inline cutt_tensor cutt_device_pass_by_rows(const cutt_device_shape *s) {
   return s->kind == CUTT_DEVICE_PRODUCTS ? s->products.by_rows
          : s->kind == CUTT_DEVICE_PANELS ? s->panel.by_rows
          : s->kind == CUTT_DEVICE_CORES  ? s->core.by_rows
+         : s->kind == CUTT_DEVICE_STRIPS ? s->strip.by_rows
                                          : CUTT_LEFT;
 }
 
@@ -99,6 +103,7 @@ typedef struct cutt_device_pass {
     cutt_sum_args sum;
     cutt_small_args small[2]; /* for tensors anywhere, and at multiples of 16 bytes */
     cutt_stretch_args stretch;
+    cutt_strip_args strip;
   };
 } cutt_device_pass;
 
@@ -116,7 +121,7 @@ typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT 
 
 /* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction; then come those of tensors that are permuted, in
  * the same order for each choice of these. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 34, CUTT_DEVICE_PASS_NUMBERS = CUTT_DEVICE_PASSES * CUTT_DEVICE_MOVES };
+enum { CUTT_DEVICE_PASSES = 36, CUTT_DEVICE_PASS_NUMBERS = CUTT_DEVICE_PASSES * CUTT_DEVICE_MOVES };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 
@@ -144,6 +149,10 @@ void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rat
 /* The shape on tensor cores, in which rows come in tiles, or columns. */
 void cutt_device_pass_cores(const cutt_contraction *contraction, const cutt_rates *rates, bool streams_rows,
                             cutt_device_shape *shape);
+
+/* The shape in strips, in which rows come in tiles, or columns. */
+void cutt_device_pass_strips(const cutt_contraction *contraction, const cutt_rates *rates, bool streams_rows,
+                             cutt_device_shape *shape);
 
 /* Sums of one operand by tiles. */
 void cutt_device_pass_tiles(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,

@@ -14,6 +14,7 @@
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
 #include "gpu/kernels/stretch_list.h"
+#include "gpu/kernels/strip_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "plan/services.h"
 
@@ -24,13 +25,15 @@
 #define SUM_IMAGE(name) "sum",
 #define SMALL_IMAGE(name) "small",
 #define STRETCH_IMAGE(name) "stretch",
+#define STRIP_IMAGE(name) "strip",
 #define NAME(name) "cutt_" #name,
 static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
                                          CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)
                                              CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)
-                                                 CUTT_STRETCH_KERNELS(STRETCH_IMAGE)};
-static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(
-    NAME) CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME) CUTT_STRETCH_KERNELS(NAME)};
+                                                 CUTT_STRETCH_KERNELS(STRETCH_IMAGE) CUTT_STRIP_KERNELS(STRIP_IMAGE)};
+static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
+                                        CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME)
+                                            CUTT_STRETCH_KERNELS(NAME) CUTT_STRIP_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 /* A list of their own, since all kernels of one have to wait for what they begin beside. */
 #define JOIN_IMAGE(name) "join",
@@ -45,9 +48,10 @@ enum {
   PANEL_F64,
   CORE_ROWS,
   CORE_COLUMNS,
-  SUMS,                                           /* of which there are as many as of the first */
-  SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE),       /* the same */
-  STRETCHES = SMALL CUTT_SMALL_KERNELS(COUNT_ONE) /* the same */
+  SUMS,                                            /* of which there are as many as of the first */
+  SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE),        /* the same */
+  STRETCHES = SMALL CUTT_SMALL_KERNELS(COUNT_ONE), /* the same */
+  STRIPS = STRETCHES CUTT_STRETCH_KERNELS(COUNT_ONE)
 };
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
@@ -303,6 +307,19 @@ static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape 
   return CUTT_SUCCESS;
 }
 
+static cuttResult make_strips(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_strip_shape *s = &shape->strip;
+  pass->shape = *shape;
+  pass->tiles = s->panels * s->matrices * s->strips;
+  pass->kernel = STRIPS + (s->streams_rows ? s->each / 4 - 2 : s->each / 2);
+  pass->grid.blocks = (uint32_t)pass->tiles;
+  pass->grid.threads = (uint32_t)(s->along * s->across) * 32;
+  cutt_strip_fill(c, s, &pass->strip, &pass->grid.shared_bytes);
+  return CUTT_SUCCESS;
+}
+
 /* The launch of a sum of one operand; and where it is in parts, room for these and what adds them up. */
 static cuttResult deal_out(const maker *m, const cutt_sum_blocks *b, int64_t result_bytes) {
   m->pass->tiles = b->tiles;
@@ -392,6 +409,9 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
       break;
     case CUTT_DEVICE_CORES:
       result = make_cores(c, shape, pass);
+      break;
+    case CUTT_DEVICE_STRIPS:
+      result = make_strips(c, shape, pass);
       break;
     case CUTT_DEVICE_TILES:
       result = make_tiles(c, shape, pass);

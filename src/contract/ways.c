@@ -287,11 +287,12 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
   if (way->one_pass) {
     const cutt_pass_shape *s = &way->shape;
     static const char *const kinds[CUTT_DEVICE_KINDS] = {
-        "",          " by products",       " by panels",   " on tensor cores", " elementwise",
-        " by tiles", " by small products", " by stretches"};
+        "",          " by products",       " by panels",    " on tensor cores", " elementwise",
+        " by tiles", " by small products", " by stretches", " in strips"};
     const cutt_device_shape *d = &way->device;
     cutt_text_add(text, "one-pass%s", kinds[d->kind]);
     if (d->kind == CUTT_DEVICE_CORES) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");
+    if (d->kind == CUTT_DEVICE_STRIPS) cutt_text_add(text, ", %s in tiles", d->strip.streams_rows ? "rows" : "columns");
     for (int t = 0, first = 1; t < CUTT_TENSORS; ++t) {
       if (!cutt_device_is_moved(d->moved, (cutt_tensor)t)) continue;
       cutt_text_add(text, "%s%c", first ? ", permuting " : "", letter[t]);

@@ -68,7 +68,8 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
   /* As much as a T4 has; or the first GPUs with tensor cores for doubles. */
   if (l.shared_bytes > (strstr(kernels->list->name[which], "core") || strstr(kernels->list->name[which], "small") ||
-                                strstr(kernels->list->name[which], "stretch")
+                                strstr(kernels->list->name[which], "stretch") ||
+                                strstr(kernels->list->name[which], "strip")
                             ? rates.block_shared
                             : 64 << 10)) {
     snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
@@ -97,7 +98,7 @@ static void place(const test_contraction *c) { place_at(c, false); }
 static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
     combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts, stretches,
     stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide,
-    several_tiles, kept_terms;
+    several_tiles, kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -149,6 +150,16 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     ++cores[shape->core.streams_rows];
     cores_turned += shape->core.turned;
   }
+  if (shape->kind == CUTT_DEVICE_STRIPS) {
+    static cutt_strip_args args;
+    uint32_t bytes = 0;
+    cutt_strip_fill(c, &shape->strip, &args, &bytes);
+    ++strips[shape->strip.streams_rows];
+    strips_turned += shape->strip.turned;
+    strips_wide += args.wide;
+    strips_by_terms += args.by_terms;
+    ++strips_written[args.writes_wide ? 1 + !shape->strip.streams_rows : 0];
+  }
   if (shape->kind == CUTT_DEVICE_TILES) {
     ++sums[shape->sum.columns_kept];
     sums_along += shape->sum.along;
@@ -186,6 +197,31 @@ static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contr
     shape.core.strips = test_random_in(rng, 1, shape.core.tiles);
     shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
     assert_shape(t, c, &shape);
+  }
+}
+
+/* In strips: the planner's shape, and blocks, lots and strips of any size. */
+static void try_strips(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  cutt_device_shape shape;
+  rates.block_shared = 227 << 10;
+  for (int streams_rows = 0; streams_rows < 2; ++streams_rows) {
+    cutt_device_pass_strips(c, &rates, streams_rows, &shape);
+    if (!isfinite(shape.seconds)) continue;
+    assert_shape(t, c, &shape);
+    cutt_strip_shape *s = &shape.strip;
+    s->each = (streams_rows ? 4 : 2) * (int)test_random_in(rng, 2, 3);
+    s->across = (int)test_random_in(rng, 1, 3);
+    s->along = 1 << test_random_in(rng, s->across == 1, s->across > 2 ? 1 : s->across > 1 ? 2 : 3);
+    s->depth = 4 * test_random_in(rng, 1, 4);
+    s->slots = test_random_in(rng, 2, CUTT_STRIP_SLOTS);
+    s->panel = cutt_strip_kept(s) * s->across;
+    s->panels = cutt_ceil_of(streams_rows ? s->columns : s->rows, s->panel);
+    s->tiles = cutt_ceil_of(streams_rows ? s->rows : s->columns, cutt_strip_tile(s));
+    s->strips = test_random_in(rng, 1, s->tiles);
+    static cutt_strip_args args;
+    uint32_t bytes = 0;
+    cutt_strip_fill(c, s, &args, &bytes);
+    if (bytes <= rates.block_shared) assert_shape(t, c, &shape);
   }
 }
 
@@ -293,6 +329,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   cutt_device_pass_combination(&c, &rates, &shape);
   if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   try_cores(rng, t, &c);
+  try_strips(rng, t, &c);
   try_sums(rng, t, &c);
   try_stretches(rng, t, &c);
   try_small(rng, t, &c);
@@ -396,9 +433,10 @@ static void patterns(void **unused) {
   assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(20));
 }
 
-/* Doubles: rows and columns in tiles, kept as a whole and in panels; terms that are no multiple of four; tiles that are turned. */
-static void on_tensor_cores(void **unused) {
-  (void)unused;
+typedef void try_products_of(test_rng *rng, const test_contraction *t, const cutt_contraction *c);
+
+/* Rows and columns in tiles, kept as a whole and in panels; terms that are no multiple of four; tiles that are turned. */
+static void try_kept(cuttType_t type, try_products_of *try) {
   static const struct {
     const char *pattern;
     int64_t extent[5]; /* of a, b, ... */
@@ -417,31 +455,53 @@ static void on_tensor_cores(void **unused) {
                {"abd,dc->abc", {8, 16, 140, 2}}};
   static const test_variety variety = {20, 50, 0, 1, 0};
   test_rng rng = {2026};
-  memset(cores, 0, sizeof cores);
-  cores_turned = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     for (int again = 0; again < test_scaled(4); ++again) {
       test_contraction t;
       test_fields fields;
       static cutt_contraction c;
-      do { /* until it is of doubles */
-        assert_true(test_contraction_make(cases[i].pattern, CUTT_F64, &t));
+      do { /* until it is of that type */
+        assert_true(test_contraction_make(cases[i].pattern, type, &t));
         for (int label = 0; label < t.is.labels; ++label)
           t.extent[label] = cases[i].extent[0] ? cases[i].extent[label] : test_random_in(&rng, 1, 20);
         t.seed = (uint64_t)again + 100 * i;
         test_contraction_vary(&rng, &variety, &t);
-      } while (t.type != CUTT_F64);
+      } while (t.type != type);
       test_contraction_view(&t, &fields);
       assert_success(cutt_contraction_check(&fields.contraction, &c));
       if (c.empty || c.no_terms) continue;
       place(&t);
       rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
-      try_cores(&rng, &t, &c);
+      try(&rng, &t, &c);
     }
   }
+}
+
+static void on_tensor_cores(void **unused) {
+  (void)unused;
+  memset(cores, 0, sizeof cores);
+  cores_turned = 0;
+  try_kept(CUTT_F64, try_cores);
   print_message("%ld shapes with kept rows, %ld with kept columns; %ld of them turned\n", cores[0], cores[1],
                 cores_turned);
   assert_true(cores[0] >= test_scaled(20) && cores[1] >= test_scaled(20) && cores_turned >= test_scaled(2));
+}
+
+static void in_strips(void **unused) {
+  (void)unused;
+  memset(strips, 0, sizeof strips);
+  memset(strips_written, 0, sizeof strips_written);
+  strips_turned = strips_wide = strips_by_terms = 0;
+  try_kept(CUTT_F32, try_strips);
+  print_message(
+      "%ld strips with kept rows, %ld with kept columns; %ld of them turned, %ld wide, %ld by terms; %ld written one "
+      "by one, %ld tiles and %ld kept "
+      "by 16 bytes\n",
+      strips[0], strips[1], strips_turned, strips_wide, strips_by_terms, strips_written[0], strips_written[1],
+      strips_written[2]);
+  assert_true(strips[0] >= test_scaled(8) && strips[1] >= test_scaled(20) && strips_turned >= test_scaled(2));
+  assert_true(strips_wide >= test_scaled(10) && strips_by_terms >= test_scaled(20));
+  for (int i = 0; i < 3; ++i) assert_true(strips_written[i] >= test_scaled(4));
 }
 
 /* Tiles of products: rows that are turned, terms that follow each other in the columns' operand, in whole sectors and not, and
@@ -859,12 +919,13 @@ static void seconds_of_small(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(tiles_of_products),
-                                     cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products),
-                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums),
-                                     cmocka_unit_test(loads_of_tiles),      cmocka_unit_test(accesses_of_stretches),
-                                     cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions),   cmocka_unit_test(patterns),
+                                     cmocka_unit_test(on_tensor_cores),       cmocka_unit_test(in_strips),
+                                     cmocka_unit_test(tiles_of_products),     cmocka_unit_test(sums_by_tiles),
+                                     cmocka_unit_test(small_products),        cmocka_unit_test(whole_numbers),
+                                     cmocka_unit_test(wavefronts_of_sums),    cmocka_unit_test(loads_of_tiles),
+                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_small),
+                                     cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

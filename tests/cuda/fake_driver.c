@@ -155,8 +155,8 @@ static cutt_cu_result start_launch(cutt_cu_function function, unsigned grid_x, u
   const char *suffix = strstr(function->name, "_batched");
   if (suffix && !suffix[8]) last->pairs = parameters[3];
   const bool combines = !strncmp(function->name, "cutt_combine_", 13);
-  static const char *const of_two[] = {"cutt_combine_", "cutt_pass_", "cutt_multiply_",
-                                       "cutt_panel_",   "cutt_core_", "cutt_small_"};
+  static const char *const of_two[] = {"cutt_combine_", "cutt_pass_",  "cutt_multiply_", "cutt_panel_",
+                                       "cutt_core_",    "cutt_small_", "cutt_strip_"};
   for (size_t i = 0; i < sizeof of_two / sizeof *of_two; ++i)
     if (!strncmp(function->name, of_two[i], strlen(of_two[i]))) memcpy(&last->right, parameters[3], sizeof last->right);
   if (combines) memcpy(&last->third, parameters[4], sizeof last->third);

@@ -17,6 +17,7 @@
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
 #include "gpu/kernels/stretch_list.h"
+#include "gpu/kernels/strip_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "gpu/tile.h"
 
@@ -94,6 +95,8 @@ CUTT_JOIN_KERNELS(DECLARE_JOIN)
 CUTT_SMALL_KERNELS(DECLARE_SMALL)
 #define DECLARE_STRETCH(name) extern simt_stretch_kernel cutt_##name;
 CUTT_STRETCH_KERNELS(DECLARE_STRETCH)
+#define DECLARE_STRIP(name) extern simt_strip_kernel cutt_##name;
+CUTT_STRIP_KERNELS(DECLARE_STRIP)
 
 #define DECLARE_COMBINE(name) extern simt_combine_kernel cutt_##name;
 CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
@@ -144,6 +147,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
 #define LIST_JOIN(kernel) {.name = "cutt_" #kernel, .join = cutt_##kernel},
 #define LIST_SMALL(kernel) {.name = "cutt_" #kernel, .small = cutt_##kernel},
 #define LIST_STRETCH(kernel) {.name = "cutt_" #kernel, .stretch = cutt_##kernel},
+#define LIST_STRIP(kernel) {.name = "cutt_" #kernel, .strip = cutt_##kernel},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;
@@ -156,10 +160,12 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_join_kernel *join;
     simt_small_kernel *small;
     simt_stretch_kernel *stretch;
+    simt_strip_kernel *strip;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
                       CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_JOIN_KERNELS(LIST_JOIN)
-                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STRETCH_KERNELS(LIST_STRETCH)};
+                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STRETCH_KERNELS(LIST_STRETCH)
+                              CUTT_STRIP_KERNELS(LIST_STRIP)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
@@ -171,6 +177,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     launch->join_kernel = list[i].join;
     launch->small_kernel = list[i].small;
     launch->stretch_kernel = list[i].stretch;
+    launch->strip_kernel = list[i].strip;
     if (list[i].pass) launch->pass = args;
     if (list[i].multiply) launch->multiply = args;
     if (list[i].panel) launch->panel = args;
@@ -183,6 +190,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     }
     if (list[i].small) launch->small = args;
     if (list[i].stretch) launch->stretch = args;
+    if (list[i].strip) launch->strip = args;
     return true;
   }
   return false;

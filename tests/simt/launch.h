@@ -23,6 +23,7 @@
 #include "gpu/kernels/pass_args.h"
 #include "gpu/kernels/small_args.h"
 #include "gpu/kernels/stretch_args.h"
+#include "gpu/kernels/strip_args.h"
 #include "gpu/kernels/sum_args.h"
 
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
@@ -49,6 +50,9 @@ typedef void simt_small_kernel(const unsigned char *left, unsigned char *result,
                                const unsigned char *right);
 
 typedef void simt_stretch_kernel(const unsigned char *left, unsigned char *result, cutt_stretch_args args);
+
+typedef void simt_strip_kernel(const unsigned char *left, unsigned char *result, cutt_strip_args args,
+                               const unsigned char *right);
 
 typedef void simt_combine_kernel(const unsigned char *a, unsigned char *result, cutt_combine_args args,
                                  const unsigned char *b, const unsigned char *c);
@@ -83,6 +87,8 @@ typedef struct simt_launch {
   const cutt_small_args *small;
   simt_stretch_kernel *stretch_kernel;
   const cutt_stretch_args *stretch;
+  simt_strip_kernel *strip_kernel;
+  const cutt_strip_args *strip;
   simt_combine_kernel *combine_kernel;
   const cutt_combine_args *combine;
   const unsigned char *right, *third; /* its second operand and its third, and the spans of these */

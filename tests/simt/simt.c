@@ -294,6 +294,8 @@ static void run_thread(void *argument) {
         l->panel_kernel(l->in, l->out, *l->panel, l->right);
       } else if (l->core) {
         l->core_kernel(l->in, l->out, *l->core, l->right);
+      } else if (l->strip) {
+        l->strip_kernel(l->in, l->out, *l->strip, l->right);
       } else if (l->sum) {
         l->sum_kernel(l->in, l->out, *l->sum);
       } else if (l->join) {
