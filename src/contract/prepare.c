@@ -448,7 +448,8 @@ static bool is_single_product(const struct cuttContractionStruct *plan) {
 static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
   static const double single_gain = 2.2;
   if (!cutt_contraction_on_gpu(plan)) return best->host.seconds;
-  const bool fitted = best->device.kind == CUTT_DEVICE_SMALL; /* to single products as well */
+  /* To single products as well. */
+  const bool fitted = best->device.kind == CUTT_DEVICE_SMALL || best->device.kind == CUTT_DEVICE_STRIPS;
   return best->device.seconds * (is_single_product(plan) && !fitted ? single_gain : 1);
 }
 
