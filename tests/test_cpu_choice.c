@@ -309,13 +309,52 @@ static void rows_that_share_a_set(void **unused) {
   }
 }
 
+/* A column to a matrix, which is a fill, row after row, and no walk; and it stays in the last-level cache up to half of what that holds, since hardly anything
+ * is read. */
+static void broadcasts(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2];
+    bool past;
+  } cases[] = {{CUTT_BYTES_2, {6000, 6000}, true},
+               {CUTT_F32, {6000, 6000}, true},
+               {CUTT_C64, {20, 3000000}, true},
+               {CUTT_F64, {1500, 1300}, false},
+               {CUTT_C64, {900, 1100}, false}};
+  const cutt_cpu_machine machine = zen4();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const int64_t strides[2] = {0, 1};
+    const int perm[2] = {0, 1};
+    cuttProblem_t problem = CUTT_PROBLEM_INIT;
+    cutt_canonical canonical;
+    cutt_candidate first;
+    problem.type = cases[i].type;
+    problem.rank = 2;
+    problem.extents = cases[i].extents;
+    problem.perm = perm;
+    problem.in_strides = strides;
+    assert_success(cutt_canonicalize(&problem, &canonical));
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_NON_TEMPORAL], cases[i].past);
+    if (first.param[CUTT_CPU_PARAM_KERNEL] != CUTT_CPU_GATHER)
+      fail_msg("case %zu: kernel %d", i, (int)first.param[CUTT_CPU_PARAM_KERNEL]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_not_prefetched),    cmocka_unit_test(runs_that_follow),
-      cmocka_unit_test(copies_through_the_caches), cmocka_unit_test(work_for_all_threads),
-      cmocka_unit_test(what_shares_a_cache),       cmocka_unit_test(what_is_added_to),
-      cmocka_unit_test(chunks_that_are_short),     cmocka_unit_test(runs_of_a_tile),
-      cmocka_unit_test(columns_that_follow),       cmocka_unit_test(rows_that_share_a_set),
+      cmocka_unit_test(what_is_not_prefetched),
+      cmocka_unit_test(runs_that_follow),
+      cmocka_unit_test(copies_through_the_caches),
+      cmocka_unit_test(work_for_all_threads),
+      cmocka_unit_test(what_shares_a_cache),
+      cmocka_unit_test(what_is_added_to),
+      cmocka_unit_test(chunks_that_are_short),
+      cmocka_unit_test(runs_of_a_tile),
+      cmocka_unit_test(columns_that_follow),
+      cmocka_unit_test(rows_that_share_a_set),
+      cmocka_unit_test(broadcasts),
   };
   return cmocka_run_group_tests_name("cpu_choice", tests, NULL, NULL);
 }

@@ -246,6 +246,13 @@ bool cutt_cpu_asks_into_l1(const cutt_canonical *c, const cutt_cpu_tile *t, cons
          3 * cutt_cpu_elements(t) * c->elem_bytes <= machine->l1_bytes && follows_in_input(c, t);
 }
 
+/* Are all rows of a tile the same one? */
+static bool is_one_row(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  for (int i = 0; i < c->rank; ++i)
+    if (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride != 0) return false;
+  return true;
+}
+
 /* Output runs of a walk along rows, of which each column has so many in its whole chunks and one in what is left of a cut mode: how many
  * rows they have, and how often there are such columns. */
 typedef struct column_runs {
@@ -273,7 +280,8 @@ static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const 
 
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
-  static const double unlike = 1.3, short_ends = 3;
+  static const double unlike = 1.3, short_ends = 3, filled = 0.75,
+                      far_filled = 1.4; /* of what a line takes that is gathered, or walked along */
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
@@ -329,8 +337,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     }
     n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine) + carried_far(c, t, machine);
     const cutt_cpu_along_term term = cutt_cpu_along_term_of(c, t, t->prefetch);
-    n[term.lines] = term.times * bytes / LINE;
-    n[term.lines + 1] = term.times * cutt_cpu_stretches(c, t);
+    /* Of one row again and again the columns are filled, each in a place of its own, with hardly anything to be read between. */
+    const double times = term.times * (is_one_row(c, t) ? far_filled : 1.0);
+    n[term.lines] = times * bytes / LINE;
+    n[term.lines + 1] = times * cutt_cpu_stretches(c, t);
     n[CUTT_CPU_COUNT_RUNS] = 0;
     /* So much of each row is read at a time that little of the next ones is under way when the row ends. */
     const double lacks = 1.0 - (double)(t->cols * c->elem_bytes) / LONG_ROW;
@@ -344,8 +354,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_JOINED_NEAR : CUTT_CPU_COUNT_JOINED] = bytes / LINE;
     /* The line in which a run of the tile begins is carried to it from the tile before: half of what a join takes. */
     n[CUTT_CPU_COUNT_JOINS] = volume / (double)(t->shared_run * t->repeats) + 0.5 * volume / (double)t->run;
-    if (t->repeats > 1) { /* hardly any input, for which tiles and runs wait */
-      n[CUTT_CPU_COUNT_RUNS] = n[CUTT_CPU_COUNT_JOINS];
+    if (t->repeats > 1) { /* hardly any input, for which lines, tiles and runs wait */
+      n[CUTT_CPU_COUNT_JOINED] *= filled;
+      n[CUTT_CPU_COUNT_JOINED_NEAR] *= filled;
+      n[CUTT_CPU_COUNT_RUNS] = n[CUTT_CPU_COUNT_JOINS] * LINE / (double)(t->shared_run * t->repeats * c->elem_bytes);
       n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_TILES] = 0;
     }
     return;
@@ -513,14 +525,23 @@ const double *cutt_cpu_values_of(cutt_cpu_core core) {
   return core == CUTT_CPU_CORE_ZEN5 ? zen5_values : core == CUTT_CPU_CORE_ZEN ? zen_values : cutt_cpu_values;
 }
 
+int64_t cutt_cpu_most_cached(const cutt_canonical *c, const cutt_cpu_machine *machine) {
+  enum { FEW = 8, TIMES = 4 };
+  int64_t read = 1;
+  for (int i = 0; i < c->rank; ++i)
+    if (c->mode[i].in_stride != 0) read *= c->mode[i].extent;
+  if (read > c->volume / FEW) return machine->stream_bytes;
+  return larger(machine->stream_bytes, smaller(TIMES * machine->stream_bytes, machine->l3_bytes / 2));
+}
+
 void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                    const cutt_cpu_machine *machine, cutt_breakdown *cost) {
   double *n = cost->part;
   cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
-  const int level = cutt_cpu_fits_l2(machine, c)                       ? CUTT_CPU_IN_L2
-                    : cutt_canonical_whole(c) <= machine->stream_bytes ? CUTT_CPU_IN_L3
-                                                                       : CUTT_CPU_IN_MEMORY;
+  const int level = cutt_cpu_fits_l2(machine, c)                                  ? CUTT_CPU_IN_L2
+                    : cutt_canonical_whole(c) <= cutt_cpu_most_cached(c, machine) ? CUTT_CPU_IN_L3
+                                                                                  : CUTT_CPU_IN_MEMORY;
   if (level == CUTT_CPU_IN_L3 && !t->non_temporal && t->prefetch == CUTT_CPU_TO_L1 && t->kernel != CUTT_CPU_COPY)
     n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE; /* which hardware prefetchers may do */
   if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)

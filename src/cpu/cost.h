@@ -67,6 +67,10 @@ typedef struct cutt_cpu_along_term {
 } cutt_cpu_along_term;
 cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
 
+/* Bytes of an output up to which it is not stored past the caches: of one that has all of its elements from few, which are hardly any bytes to
+ * read, as many as the last-level cache has, within bounds. */
+int64_t cutt_cpu_most_cached(const cutt_canonical *canonical, const cutt_cpu_machine *machine);
+
 /* Do hardware prefetchers have the next tile in L2, since tiles follow one another in the input, and has L1 room for a tile, the next one and
  * the output? Then that is asked for into L1 at no cost, and who asks for it into L2 pays what others pay for L1. */
 bool cutt_cpu_asks_into_l1(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine);

@@ -431,7 +431,7 @@ static bool goes_along(const cutt_canonical *c) {
  * within bounds. */
 static bool beyond_caches(const cutt_canonical *c, const cutt_cpu_machine *machine) {
   enum { LONG_COPY = 16 * 1024 * 1024 };
-  const int64_t most = machine->stream_bytes, copied = larger(most, smaller(2 * most, LONG_COPY));
+  const int64_t most = cutt_cpu_most_cached(c, machine), copied = larger(most, smaller(2 * most, LONG_COPY));
   return cutt_canonical_whole(c) > (goes_along(c) ? copied : most);
 }
 

@@ -6,6 +6,13 @@
 
 typedef uint64_t cutt_same __attribute__((vector_size(CUTT_VECTOR_BYTES)));
 
+/* 16 bytes of such a vector, in a register: a load of a part of what has just been stored may wait for it. */
+typedef uint64_t repeat_few __attribute__((vector_size(16)));
+CUTT_INLINE repeat_few first_few(cutt_same same) {
+  const repeat_few few = {same[0], same[1]};
+  return few;
+}
+
 /* A vector of one element, of w bytes, a constant. */
 CUTT_INLINE cutt_same vector_of(int w, const char *element) {
   uint64_t low = 0, high;
@@ -34,13 +41,19 @@ CUTT_INLINE void fill_line(char *line, const char *element, int64_t w) {
  * takes longer; they have the same elements in them wherever that begins, if it is aligned as elements are. */
 CUTT_INLINE void repeat_elements(int w, char *dst, const int64_t *to, const char *src, const int64_t *from,
                                  int64_t step, int64_t n, int64_t times) {
-  enum { V = CUTT_VECTOR_BYTES };
+  enum { V = CUTT_VECTOR_BYTES, FEW = sizeof(repeat_few) };
   const int64_t length = times * w, end = length - V;
   for (int64_t k = 0; k < n; ++k) {
     char *const run = to ? dst + to[k] : dst + k * length;
     const cutt_same same = vector_of(w, src + from[k * step]);
     if (end < 0) {
-      const cutt_same twice[2] = {same, same}; /* some compilers think that loads might begin before one */
+      const repeat_few few = first_few(same);
+      if (length >= FEW) {
+        for (int64_t at = 0; at + FEW < length; at += FEW) memcpy(run + at, &few, FEW);
+        memcpy(run + length - FEW, &few, FEW); /* of the same elements, wherever it begins */
+        continue;
+      }
+      const repeat_few twice[2] = {few, few}; /* some compilers think that loads might begin before one */
       copy_few(run, (const char *)(twice + 1), length);
       continue;
     }
