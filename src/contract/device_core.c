@@ -38,16 +38,6 @@ static const double one_column = 1.4;
 /* What a block takes before its first product, in tiles. */
 static const double tiles_to_begin = 1.5;
 
-static cutt_digit_kind kept_kind(const cutt_core_shape *s) {
-  return s->streams_rows ? CUTT_DIGIT_COLUMN : CUTT_DIGIT_ROW;
-}
-static cutt_digit_kind tile_kind(const cutt_core_shape *s) {
-  return s->streams_rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN;
-}
-static cutt_tensor streamed_operand(const cutt_core_shape *s) {
-  return s->streams_rows ? s->by_rows : cutt_other_operand(s->by_rows);
-}
-
 /* Positions that matrices of tensor cores have of what is kept. */
 static int64_t kept_unit(const cutt_core_shape *s) { return s->streams_rows ? 8 : 16; }
 
@@ -57,16 +47,11 @@ static int64_t pitch(int64_t elements) {
   return cutt_round_up(elements, 8) + 4 - (elements % 8 > 0 && elements % 8 <= 4 ? 8 : 0);
 }
 
-static bool by_terms(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
-  int mode[CUTT_MOST_MODES];
-  return cutt_digits_along(c, t, mode, cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode));
-}
-
 /* Of an operand's positions with all their terms, in shared memory; returns the bytes. */
 static int64_t lay_out(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t, int64_t positions,
                        cutt_core_layout *layout) {
   const int64_t terms = cutt_round_up(s->terms, CUTT_CORE_STEP);
-  const bool along = by_terms(c, s, t);
+  const bool along = cutt_digits_by_terms(c, s->by_rows, t);
   const int64_t apart = pitch(along ? terms : positions);
   layout->by_terms = along;
   layout->position = (uint32_t)((along ? apart : 1) * BYTES);
@@ -82,9 +67,10 @@ static int64_t shared_bytes(const cutt_contraction *c, const cutt_core_shape *s,
   args->tables_at = (uint32_t)at;
   at += (s->slots + 1) * CUTT_CORE_TILE * CUTT_CORE_ENTRY;
   args->keeps.at = (uint32_t)at;
-  at += lay_out(c, s, cutt_other_operand(streamed_operand(s)), room, &args->keeps);
+  at += lay_out(c, s, cutt_other_operand(cutt_streamed_operand(s->by_rows, s->streams_rows)), room, &args->keeps);
   args->streams.at = (uint32_t)at;
-  args->slot_bytes = (uint32_t)lay_out(c, s, streamed_operand(s), CUTT_CORE_TILE, &args->streams);
+  args->slot_bytes =
+      (uint32_t)lay_out(c, s, cutt_streamed_operand(s->by_rows, s->streams_rows), CUTT_CORE_TILE, &args->streams);
   return at + s->slots * (int64_t)args->slot_bytes;
 }
 
@@ -101,14 +87,14 @@ static int64_t blocks_of(const cutt_contraction *c, const cutt_rates *r, const c
 static double waste_of(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
   int mode[CUTT_MOST_MODES];
   const bool rows = t == s->by_rows;
-  if (t != CUTT_RESULT && by_terms(c, s, t)) {
+  if (t != CUTT_RESULT && cutt_digits_by_terms(c, s->by_rows, t)) {
     cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode);
     const double run = (double)c->mode[mode[0]].extent * BYTES;
     return (run + SECTOR / 2.0) / run;
   }
   if (s->turned && t == CUTT_RESULT) return turned_result;
   if (t == CUTT_RESULT) return cutt_digits_waste(c, s->by_rows, near_bytes);
-  if (s->turned && t == streamed_operand(s)) return 1;
+  if (s->turned && t == cutt_streamed_operand(s->by_rows, s->streams_rows)) return 1;
   const int count = cutt_digit_modes(c, s->by_rows, rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
   const double far = c->volume[t] * BYTES > CACHE ? far_apart : 1;
   if (!cutt_digits_along(c, t, mode, count)) return far * SECTOR / BYTES;
@@ -132,7 +118,7 @@ static double cut_tiles(double at_once, cutt_core_shape *s) {
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_core_shape *s, double at_once,
                          double tiles) {
-  const cutt_tensor streamed = streamed_operand(s), kept = cutt_other_operand(streamed);
+  const cutt_tensor streamed = cutt_streamed_operand(s->by_rows, s->streams_rows), kept = cutt_other_operand(streamed);
   const double sms = (double)larger(r->multiprocessors, (int64_t)1), panels = (double)s->panels;
   const double flops = 2 * (double)s->matrices * panels * (double)cutt_round_up(s->panel, kept_unit(s)) *
                        (double)s->tiles * CUTT_CORE_TILE * (double)cutt_round_up(s->terms, CUTT_CORE_STEP);
@@ -194,7 +180,7 @@ void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool strea
   s->columns = size[CUTT_DIGIT_COLUMN];
   s->terms = size[CUTT_DIGIT_TERM];
   s->matrices = size[CUTT_DIGIT_MATRIX];
-  const int64_t kept = size[kept_kind(s)], streamed = size[tile_kind(s)];
+  const int64_t kept = size[cutt_digits_kept(s->streams_rows)], streamed = size[cutt_digits_streamed(s->streams_rows)];
   if (s->terms < 2 || s->terms > CUTT_CORE_TERMS || kept > INT32_MAX - MOST_PANEL ||
       streamed > INT32_MAX - (CUTT_CORE_SLOTS + 1) * CUTT_CORE_TILE)
     return;
@@ -214,12 +200,12 @@ void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool strea
 
 static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args) {
   cutt_digits digits = {c, s->by_rows, args->digit, 0};
-  cutt_digits_add_kind(&digits, kept_kind(s));
+  cutt_digits_add_kind(&digits, cutt_digits_kept(s->streams_rows));
   args->kept_end = digits.count;
   if (s->turned)
     cutt_digits_add_turned(&digits, CUTT_CORE_TURNED, CUTT_CORE_TURNED);
   else
-    cutt_digits_add_kind(&digits, tile_kind(s));
+    cutt_digits_add_kind(&digits, cutt_digits_streamed(s->streams_rows));
   args->tile_end = digits.count;
   cutt_digits_add_kind(&digits, CUTT_DIGIT_TERM);
   args->term_end = digits.count;
@@ -229,11 +215,13 @@ static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cut
 
 /* May what lies next to each other in the operand that comes in tiles be copied 16 bytes at a time, if its first element may? */
 static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
-  const cutt_tensor t = streamed_operand(s);
+  const cutt_tensor t = cutt_streamed_operand(s->by_rows, s->streams_rows);
   const int fast = cutt_fast_mode(c, t);
   int mode[CUTT_MOST_MODES];
   if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
-  const int count = cutt_digit_modes(c, s->by_rows, by_terms(c, s, t) ? CUTT_DIGIT_TERM : tile_kind(s), mode);
+  const int count = cutt_digit_modes(
+      c, s->by_rows, cutt_digits_by_terms(c, s->by_rows, t) ? CUTT_DIGIT_TERM : cutt_digits_streamed(s->streams_rows),
+      mode);
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && c->mode[i].stride[t] % 2) return false;
   return s->turned || (count > 0 && mode[0] == fast);

@@ -53,6 +53,11 @@ bool cutt_digits_along(const cutt_contraction *c, cutt_tensor t, const int *mode
   return fast >= 0 && count > 0 && mode[0] == fast;
 }
 
+bool cutt_digits_by_terms(const cutt_contraction *c, cutt_tensor by_rows, cutt_tensor t) {
+  int mode[CUTT_MOST_MODES];
+  return cutt_digits_along(c, t, mode, cutt_digit_modes(c, by_rows, CUTT_DIGIT_TERM, mode));
+}
+
 double cutt_digits_waste(const cutt_contraction *c, cutt_tensor by_rows, double near) {
   static const double far = 220;
   int mode[CUTT_MOST_MODES];

@@ -28,6 +28,21 @@ int cutt_digit_modes(const cutt_contraction *contraction, cutt_tensor by_rows, c
 /* Has the operand neighbours in the first of these modes? */
 bool cutt_digits_along(const cutt_contraction *contraction, cutt_tensor t, const int *mode, int count);
 
+/* Has it neighbours in terms? */
+bool cutt_digits_by_terms(const cutt_contraction *contraction, cutt_tensor by_rows, cutt_tensor t);
+
+/* Where one operand's positions are kept in shared memory and the other's come in tiles, rows if streams_rows: what is kept, what comes, and of
+ * which operand. */
+static inline cutt_digit_kind cutt_digits_kept(bool streams_rows) {
+  return streams_rows ? CUTT_DIGIT_COLUMN : CUTT_DIGIT_ROW;
+}
+static inline cutt_digit_kind cutt_digits_streamed(bool streams_rows) {
+  return streams_rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN;
+}
+static inline cutt_tensor cutt_streamed_operand(cutt_tensor by_rows, bool streams_rows) {
+  return streams_rows ? by_rows : cutt_other_operand(by_rows);
+}
+
 /* Times as many bytes as D has that memory moves, as measured on an H200: where a tile's rows end within sectors the next columns write the
  * rest, at once if these are D's next neighbours, which counts as `near` bytes for each run; else the sector comes and goes again. */
 double cutt_digits_waste(const cutt_contraction *contraction, cutt_tensor by_rows, double near);

@@ -49,21 +49,6 @@ static const double measured_rows = 1.07, measured_columns[2] = {1.35, 1.2}, mea
 /* What a block takes before its first product, in terms. */
 static const double terms_to_begin = 24;
 
-static cutt_digit_kind kept_kind(const cutt_strip_shape *s) {
-  return s->streams_rows ? CUTT_DIGIT_COLUMN : CUTT_DIGIT_ROW;
-}
-static cutt_digit_kind tile_kind(const cutt_strip_shape *s) {
-  return s->streams_rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN;
-}
-static cutt_tensor streamed_operand(const cutt_strip_shape *s) {
-  return s->streams_rows ? s->by_rows : cutt_other_operand(s->by_rows);
-}
-
-static bool by_terms(const cutt_contraction *c, const cutt_strip_shape *s, cutt_tensor t) {
-  int mode[CUTT_MOST_MODES];
-  return cutt_digits_along(c, t, mode, cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode));
-}
-
 /* Has a tensor neighbours in this mode, all fours of which begin at multiples of 16 bytes, if its first element does? */
 static bool has_units(const cutt_contraction *c, cutt_tensor t, int fast) {
   if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % UNIT) return false;
@@ -219,11 +204,11 @@ static void try_block(const facts *f, cutt_strip_shape *tried, cutt_strip_shape 
 static bool choose_order(const cutt_contraction *c, facts *f, cutt_strip_shape *s) {
   int row[CUTT_MOST_MODES], tile[CUTT_MOST_MODES], term[CUTT_MOST_MODES];
   const int rows = cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_ROW, row),
-            count = cutt_digit_modes(c, s->by_rows, tile_kind(s), tile),
+            count = cutt_digit_modes(c, s->by_rows, cutt_digits_streamed(s->streams_rows), tile),
             terms = cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, term);
-  const cutt_tensor t = streamed_operand(s);
+  const cutt_tensor t = cutt_streamed_operand(s->by_rows, s->streams_rows);
   const int fast = cutt_fast_mode(c, t);
-  s->by_terms = by_terms(c, s, t);
+  s->by_terms = cutt_digits_by_terms(c, s->by_rows, t);
   const bool along = count > 0 && tile[0] == fast;
   s->turned = s->streams_rows && fast >= 0 && !s->by_terms && !along &&
               cutt_digit_kind_of(&c->mode[fast], s->by_rows) == CUTT_DIGIT_ROW &&
@@ -263,12 +248,12 @@ void cutt_strip_choose(const cutt_contraction *c, const cutt_rates *r, bool stre
   s->columns = size[CUTT_DIGIT_COLUMN];
   s->terms = size[CUTT_DIGIT_TERM];
   s->matrices = size[CUTT_DIGIT_MATRIX];
-  f.kept = size[kept_kind(s)];
-  f.streamed = size[tile_kind(s)];
+  f.kept = size[cutt_digits_kept(s->streams_rows)];
+  f.streamed = size[cutt_digits_streamed(s->streams_rows)];
   enum { MORE = CUTT_STRIP_THREADS / 32 * CUTT_STRIP_TILE * 4 };
   if (s->terms < 2 || s->terms > CUTT_STRIP_TERMS || f.kept > INT32_MAX - MORE || f.streamed > INT32_MAX - MORE) return;
   if (!choose_order(c, &f, s)) return;
-  const cutt_tensor streamed = streamed_operand(s);
+  const cutt_tensor streamed = cutt_streamed_operand(s->by_rows, s->streams_rows);
   f.bytes[0] = (double)c->volume[streamed] * BYTES;
   f.bytes[1] = (double)c->volume[cutt_other_operand(streamed)] * BYTES;
   f.bytes[2] = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * BYTES;
@@ -287,12 +272,12 @@ void cutt_strip_choose(const cutt_contraction *c, const cutt_rates *r, bool stre
 
 static void list_digits(const cutt_contraction *c, const cutt_strip_shape *s, cutt_strip_args *args) {
   cutt_digits digits = {c, s->by_rows, args->digit, 0};
-  cutt_digits_add_kind(&digits, kept_kind(s));
+  cutt_digits_add_kind(&digits, cutt_digits_kept(s->streams_rows));
   args->kept_end = digits.count;
   if (s->turned)
     cutt_digits_add_turned(&digits, INT64_C(1) << s->spread, CUTT_STRIP_TURNED);
   else
-    cutt_digits_add_kind(&digits, tile_kind(s));
+    cutt_digits_add_kind(&digits, cutt_digits_streamed(s->streams_rows));
   args->tile_end = digits.count;
   cutt_digits_add_kind(&digits, CUTT_DIGIT_TERM);
   args->term_end = digits.count;
@@ -326,7 +311,8 @@ void cutt_strip_fill(const cutt_contraction *c, const cutt_strip_shape *s, cutt_
   set_exchange(s, args);
   args->writes_wide = s->writes_wide;
   args->by_terms = s->by_terms;
-  args->kept_by_terms = by_terms(c, s, cutt_other_operand(streamed_operand(s)));
+  args->kept_by_terms =
+      cutt_digits_by_terms(c, s->by_rows, cutt_other_operand(cutt_streamed_operand(s->by_rows, s->streams_rows)));
   args->wide = s->wide;
   args->term = cutt_divide_by(s->terms);
   args->room = cutt_divide_by(s->panel);
