@@ -250,7 +250,7 @@ typedef struct layout {
 } layout;
 
 static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
-  layout l = {.stage = cutt_round_up(s->elements * c->type->bytes + CUTT_STRETCH_WINDOW - 1, CUTT_STRETCH_WINDOW)};
+  layout l = {.stage = cutt_round_up(s->elements * c->type->bytes + CUTT_STRETCH_LINE - 1, CUTT_STRETCH_LINE)};
   const int64_t lanes = INT64_C(1) << s->lane_bits;
   l.results_at = l.stage * CUTT_STRETCH_STAGES;
   l.sums_at = l.results_at + s->results * CUTT_STRETCH_ENTRY;

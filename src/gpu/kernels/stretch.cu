@@ -56,9 +56,9 @@ DEVICE uint32_t stretch_there(const cutt_stretch_args *args, const sum_step *s) 
   return sum_least(args->extent - s->column, args->part);
 }
 
-/* How far a stretch begins from a multiple of 16 bytes. */
+/* How far a stretch begins from a line's beginning, in memory as in shared memory. */
 DEVICE uint32_t stretch_shift(const unsigned char *left, const sum_step *s) {
-  return (uint32_t)((uintptr_t)left + (uintptr_t)s->left) % CUTT_STRETCH_WINDOW;
+  return (uint32_t)((uintptr_t)left + (uintptr_t)s->left) % CUTT_STRETCH_LINE;
 }
 
 typedef uint16_t stretch_word2; /* an element's bits */

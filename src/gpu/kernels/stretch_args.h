@@ -15,6 +15,9 @@ enum {
   CUTT_STRETCH_THREADS = 256,
   CUTT_STRETCH_STAGES = 3, /* in shared memory: a stretch that is worked on, and those on their way */
   CUTT_STRETCH_WINDOW = 16,
+  /* Bytes of a line. A stretch lies in shared memory as far from a multiple of it as in memory: copies of 16 bytes ask L2 once for what is in one
+   * line on both sides, and for a sector that is in two lines of shared memory twice. */
+  CUTT_STRETCH_LINE = 128,
   CUTT_STRETCH_ENTRY = 16, /* bytes in shared memory of a result's description */
   CUTT_STRETCH_TERM = 4,   /* the same of terms' */
   CUTT_STRETCH_DIGITS = 12 /* most modes of a stretch that are D's, and that are not */

@@ -16,15 +16,18 @@ DEVICE void STRETCH_OF(stretch_ask_end_)(const unsigned char *left, const sum_st
   STRETCH_ACCESS(shared_store)(stage_at + byte, word);
 }
 
-/* Asks for a stretch's windows. */
+/* Asks for a stretch's windows, which are counted from the line on that it begins in. */
 DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsigned char *left, const sum_step *s,
                                      uint32_t stage_at) {
   const uint32_t shift = stretch_shift(left, s), bytes = stretch_there(args, s) * args->part_step;
-  const uint32_t windows = (shift + bytes + CUTT_STRETCH_WINDOW - 1) / CUTT_STRETCH_WINDOW;
+  const uint32_t first = shift / CUTT_STRETCH_WINDOW,
+                 windows = (shift + bytes + CUTT_STRETCH_WINDOW - 1) / CUTT_STRETCH_WINDOW;
   const int64_t at = s->left - shift;
-  const bool begins = at >= args->low, ends = at + (int64_t)windows * CUTT_STRETCH_WINDOW <= args->high;
-  const uint32_t end = ends ? windows : windows - 1;
-  uint32_t i = thread_index() + (begins ? 0 : 1), to = stage_at + i * CUTT_STRETCH_WINDOW;
+  const bool begins = at + (int64_t)first * CUTT_STRETCH_WINDOW >= args->low,
+             ends = at + (int64_t)windows * CUTT_STRETCH_WINDOW <= args->high;
+  const uint32_t begin = begins ? first : first + 1, end = ends ? windows : windows - 1;
+  uint32_t i = thread_index() < begin ? thread_index() + CUTT_STRETCH_THREADS : thread_index();
+  uint32_t to = stage_at + i * CUTT_STRETCH_WINDOW;
   const unsigned char *from = left + (at + i * CUTT_STRETCH_WINDOW);
   const uint32_t apart = CUTT_STRETCH_THREADS * CUTT_STRETCH_WINDOW;
   UNROLL(1)
@@ -34,7 +37,7 @@ DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsign
   }
   UNROLL(1)
   for (; i < end; i += CUTT_STRETCH_THREADS, to += apart, from += apart) async_copy16(to, from, true);
-  if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, 0);
+  if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, first);
   if (!ends) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, windows - 1);
 }
 
