@@ -5,23 +5,26 @@
 #include "stretch_args.h"
 #include "sum_walk.h"
 
-/* What a thread does of each stretch: results from `own` on, of which it has a lane's terms, which begin with these. */
+/* What a thread does of each stretch: results from `own` on, of which it has a lane's terms, which begin with these. kept: how far its sum of a
+ * result is behind the first lane's, which takes value_bytes. */
 typedef struct stretch_thread {
-  uint32_t own, lane, inner, outer;
+  uint32_t own, kept, inner, outer;
 } stretch_thread;
 
-DEVICE stretch_thread stretch_begin(const cutt_stretch_args *args) {
+DEVICE stretch_thread stretch_begin(const cutt_stretch_args *args, uint32_t value_bytes) {
   stretch_thread me;
   const uint32_t lanes = 1u << args->lane_bits, together = CUTT_STRETCH_THREADS >> args->lane_bits;
   me.own = args->results_first ? thread_index() % together : thread_index() >> args->lane_bits;
-  me.lane = args->results_first ? thread_index() / together : thread_index() % lanes;
-  me.inner = me.lane & ((1u << args->inner_bits) - 1);
-  me.outer = me.lane >> args->inner_bits;
+  const uint32_t lane = args->results_first ? thread_index() / together : thread_index() % lanes;
+  me.kept = lane * args->lane_apart * value_bytes;
+  me.inner = lane & ((1u << args->inner_bits) - 1);
+  me.outer = lane >> args->inner_bits;
   return me;
 }
 
-/* Describes results, by where they are in D and in a stretch, and outer terms, by where these are. */
-DEVICE void stretch_describe(const cutt_stretch_args *args) {
+/* Describes results, by where they are in D and in a stretch, and where the first lane's sums of them are, of value_bytes each; and outer
+ * terms, by where these are. */
+DEVICE void stretch_describe(const cutt_stretch_args *args, uint32_t value_bytes) {
   UNROLL(1)
   for (uint32_t i = thread_index(); i < args->results; i += CUTT_STRETCH_THREADS) {
     uint32_t number = i, at = 0;
@@ -34,7 +37,8 @@ DEVICE void stretch_describe(const cutt_stretch_args *args) {
       to += (int64_t)digit * d->result_step;
       number = rest;
     }
-    const word4 entry = {(uint32_t)(uint64_t)to, (uint32_t)((uint64_t)to >> 32), at, 0};
+    const word4 entry = {(uint32_t)(uint64_t)to, (uint32_t)((uint64_t)to >> 32), at,
+                         args->sums_at + i * args->result_apart * value_bytes};
     shared_store16(args->results_at + i * CUTT_STRETCH_ENTRY, entry);
   }
   UNROLL(1)

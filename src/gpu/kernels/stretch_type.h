@@ -35,8 +35,9 @@ DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsign
     UNROLL(4)
     for (uint32_t k = 0; k < 4; ++k) async_copy16(to + k * apart, from + k * apart, true);
   }
-  UNROLL(1)
-  for (; i < end; i += CUTT_STRETCH_THREADS, to += apart, from += apart) async_copy16(to, from, true);
+  UNROLL(3)
+  for (uint32_t k = 0; k < 3; ++k)
+    async_copy16_if(i + k * CUTT_STRETCH_THREADS < end, to + k * apart, from + k * apart);
   if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, first);
   if (!ends) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, windows - 1);
 }
@@ -49,10 +50,14 @@ DEVICE void STRETCH_OF(stretch_keep_)(uint32_t at, STRETCH_VALUE sum) {
   STRETCH_VALUE_ACCESS(shared_store)(at, STRETCH_NUMBER_OF(bits_)(sum));
 }
 
-/* Writes a result, which its entry describes. */
+/* Writes a result, which its entry describes. That alpha is 1 and beta 0 is asked here: to make floats of both takes as long as some terms. */
 DEVICE void STRETCH_OF(stretch_write_)(const cutt_stretch_args *args, unsigned char *result, word4 entry,
                                        STRETCH_VALUE all) {
-  STRETCH_OF(write_)(&args->scalars, args->stores_sums, result + pass_join(entry.x, entry.y), all);
+  unsigned char *const to = result + pass_join(entry.x, entry.y);
+  if (args->scalars.alone && !args->scalars.reads && !args->stores_sums)
+    STRETCH_ACCESS(global_store)(to, STRETCH_OF(element_)(all));
+  else
+    STRETCH_OF(write_)(&args->scalars, args->stores_sums, to, all);
 }
 
 DEVICE STRETCH_VALUE STRETCH_OF(stretch_number_)(const cutt_stretch_args *args, uint32_t at) {
@@ -60,20 +65,21 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_number_)(const cutt_stretch_args *args, 
 }
 
 /* Adds so many terms, the first one at `at`, the others `apart`. Several are loaded before the first one is added: each by itself would
- * be waited for. op is a constant, as in what follows: to look at it for each number takes longer than to add. */
+ * be waited for; those that are left over come first, since what they add to is then known. op is a constant, as in what follows: to look at
+ * it for each number takes longer than to add. */
 DEVICE STRETCH_VALUE STRETCH_OF(stretch_run_)(const cutt_stretch_args *args, uint32_t op, uint32_t at, uint32_t apart,
                                               uint32_t count, STRETCH_VALUE sum) {
   UNROLL(1)
-  for (; count >= STRETCH_BATCH; count -= STRETCH_BATCH, at += STRETCH_BATCH * apart) {
+  for (; count % STRETCH_BATCH; --count, at += apart)
+    sum = STRETCH_NUMBER_OF(combine_)(op, sum, STRETCH_OF(stretch_number_)(args, at));
+  UNROLL(1)
+  for (; count > 0; count -= STRETCH_BATCH, at += STRETCH_BATCH * apart) {
     STRETCH_VALUE term[STRETCH_BATCH];
     UNROLL(STRETCH_BATCH)
     for (uint32_t i = 0; i < STRETCH_BATCH; ++i) term[i] = STRETCH_OF(stretch_number_)(args, at + i * apart);
     UNROLL(STRETCH_BATCH)
     for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(combine_)(op, sum, term[i]);
   }
-  UNROLL(1)
-  for (; count > 0; --count, at += apart)
-    sum = STRETCH_NUMBER_OF(combine_)(op, sum, STRETCH_OF(stretch_number_)(args, at));
   return sum;
 }
 
@@ -137,7 +143,7 @@ DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretc
   for (uint32_t i = me->own; i < args->results; i += each) {
     const word4 entry = shared_load16(args->results_at + i * CUTT_STRETCH_ENTRY);
     if (entry.z >= limit) continue;
-    const uint32_t kept = args->sums_at + (i * args->result_apart + me->lane * args->lane_apart) * STRETCH_VALUE_BYTES;
+    const uint32_t kept = entry.w + me->kept;
     STRETCH_VALUE sum = STRETCH_NUMBER_OF(none_)(args->op);
     if (!first) sum = STRETCH_OF(stretch_kept_)(kept);
     const uint32_t at = stage_at + entry.z;
@@ -187,7 +193,7 @@ DEVICE void STRETCH_OF(stretch_finish_)(const cutt_stretch_args *args, unsigned 
 STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_stretch_args) args) {
   const sum_share share = sum_share_of(&args.walk);
-  const stretch_thread me = stretch_begin(&args);
+  const stretch_thread me = stretch_begin(&args, STRETCH_VALUE_BYTES);
   unsigned char *const to = result + (int64_t)share.part * args.part_bytes;
   sum_step step = sum_find(&args.walk, share.first, share.begin), ahead = step;
   uint32_t stage = 0, next_stage = CUTT_STRETCH_STAGES - 1;
@@ -199,7 +205,7 @@ STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
     }
     async_commit();
   }
-  stretch_describe(&args);
+  stretch_describe(&args, STRETCH_VALUE_BYTES);
   UNROLL(1)
   while (step.tile < share.last) {
     async_wait(CUTT_STRETCH_STAGES - 2);
