@@ -2,7 +2,7 @@
  *
  * D = alpha * sum of L + beta * D, of one operand, or with a product, maximum or minimum in place of the sum, which is then what "sum"
  * means. A stretch is some elements of L that follow each other in memory: all of its first modes, and of the next one a part. They come
- * to shared memory while the stretches before are worked on, in windows of 16 bytes, at multiples of 16, wherever it begins. A result's
+ * to shared memory while the one before is worked on, in windows of 16 bytes, at multiples of 16, wherever it begins. A result's
  * terms in a stretch are dealt out to lanes, threads that have one result. So the modes of a stretch may be short, many and in any order
  * in D. */
 #ifndef CUTT_GPU_KERNELS_STRETCH_ARGS_H
@@ -13,7 +13,7 @@
 
 enum {
   CUTT_STRETCH_THREADS = 256,
-  CUTT_STRETCH_STAGES = 3, /* in shared memory: a stretch that is worked on, and those on their way */
+  CUTT_STRETCH_STAGES = 2, /* in shared memory: a stretch that is worked on, and the next one */
   CUTT_STRETCH_WINDOW = 16,
   /* Bytes of a line. A stretch lies in shared memory as far from a multiple of it as in memory: copies of 16 bytes ask L2 once for what is in one
    * line on both sides, and for a sector that is in two lines of shared memory twice. */
