@@ -68,7 +68,7 @@ typedef struct cutt_cpu_along_term {
 cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int prefetch);
 
 /* Bytes of an output up to which it is not stored past the caches: of one that has all of its elements from few, which are hardly any bytes to
- * read, as many as the last-level cache has, within bounds. */
+ * read, as many as half of the last-level cache has, within bounds. */
 int64_t cutt_cpu_most_cached(const cutt_canonical *canonical, const cutt_cpu_machine *machine);
 
 /* Do hardware prefetchers have the next tile in L2, since tiles follow one another in the input, and has L1 room for a tile, the next one and
