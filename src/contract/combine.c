@@ -47,10 +47,9 @@ void cutt_combination_set(const cutt_contraction *c, struct cuttElementwiseStruc
 
 double cutt_combination_seconds(const cutt_contraction *c, const cutt_rates *r, double tiles) {
   static const double from_memory = 0.7, from_caches = 1.1; /* medians of random products */
-  enum { FAR = 4 };                                         /* times what is written past the caches */
   double elements = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) elements += (double)c->volume[t];
-  const bool far = r->stream_bytes > 0 && elements * c->type->bytes >= FAR * (double)r->stream_bytes;
+  const bool far = r->stream_bytes > 0 && elements * c->type->bytes >= (double)cutt_most_cached(r->stream_bytes);
   return tiles * (far ? from_memory : from_caches);
 }
 

@@ -18,10 +18,10 @@ double cutt_combination_seconds(const cutt_contraction *contraction, const cutt_
 /* On the CPU: prepares what cutt_combination_release frees. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_combination_prepare(const cutt_contraction *contraction, const cutt_backend *backend, int threads,
                                     struct cuttElementwiseStruct **combination);
-void cutt_combination_release(struct cuttElementwiseStruct *combination);
+void cutt_combination_release(struct cuttElementwiseStruct *plan);
 
 /* The addresses of a combination's tensors, D also as the third operand. */
-void cutt_combination_tensors(const struct cuttElementwiseStruct *combination, const unsigned char *left,
+void cutt_combination_tensors(const struct cuttElementwiseStruct *plan, const unsigned char *left,
                               const unsigned char *right, unsigned char *result, void *tensor[CUTT_MOST_TENSORS]);
 
 #endif

@@ -108,8 +108,9 @@ static inline cutt_tensor cutt_elementwise_tensor(int operand) {
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
 
-/* Bytes of D's elements. */
+/* Bytes of D's elements; and of all elements that are read or written, each once. */
 int64_t cutt_elementwise_bytes(const struct cuttElementwiseStruct *plan);
+int64_t cutt_elementwise_moved(const struct cuttElementwiseStruct *plan);
 
 /* Sets plan->moved to the next operand that may be permuted to D first, beginning with *after = 0: in the order of the extents of
  * the modes in which they have their elements next to each other. False: there are no more, and it is 0. */

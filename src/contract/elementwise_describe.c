@@ -67,8 +67,7 @@ static const char *use_of(const plan_t *p, int i) {
   return p->device ? device[launch_of(p)->args.use[i]] : cutt_elementwise_use_words(p, i);
 }
 
-/* Bytes of all elements that are read or written, each once. */
-static int64_t bytes_moved(const plan_t *p) {
+int64_t cutt_elementwise_moved(const plan_t *p) {
   int64_t bytes = 0;
   for (int i = 0; i < tensors_of(p); ++i) {
     const int t = tensor_at(p, i);
@@ -194,7 +193,7 @@ static void describe_text(const plan_t *p, cutt_text *text) {
                     p->device->has_wide ? ", by 16 bytes where addresses allow it" : "");
     else
       cutt_text_add(text, ", in rows of %" PRId64 "\n", row_of(p));
-    cutt_text_add(text, "moves         %.3f MB\n", 1e-6 * (double)bytes_moved(p));
+    cutt_text_add(text, "moves         %.3f MB\n", 1e-6 * (double)cutt_elementwise_moved(p));
   }
   cutt_text_add(text, "made in       %.3f us\n", 1e6 * p->create_seconds);
 }
@@ -258,7 +257,8 @@ static void describe_json(const plan_t *p, cutt_text *text) {
   add_json_modes(p, text);
   add_json_tensors(p, text);
   add_json_work(p, text);
-  cutt_text_add(text, ",\"bytes_moved\":%" PRId64 ",\"create_seconds\":%.9g}", bytes_moved(p), p->create_seconds);
+  cutt_text_add(text, ",\"bytes_moved\":%" PRId64 ",\"create_seconds\":%.9g}", cutt_elementwise_moved(p),
+                p->create_seconds);
 }
 
 cuttResult cuttElementwiseDescribe(cuttElementwisePlan_t plan, cuttFormat_t format, char *buffer, size_t size,

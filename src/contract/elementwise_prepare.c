@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "contract/cost.h"
 #include "contract/elementwise.h"
 #include "contract/rates.h"
 #include "plan/services.h"
@@ -309,7 +310,8 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
   p->asks_in_order = cutt_asks_in_order(p->backend);
   const cuttResult result = prepare(p);
   const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes");
-  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed && !p->moved &&
+  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes &&
+               cutt_elementwise_moved(p) >= cutt_most_cached(stream_bytes) && !p->result_packed && !p->moved &&
                (p->turn || p->kind[0]->row * p->type->bytes >= LEAST_WRITTEN);
   return result;
 }

@@ -421,7 +421,12 @@ static bool grows_before(const cutt_contraction *c, int mode, int other) {
   return far && cutt_is_summed(c, mode) != cutt_is_summed(c, other) ? cutt_is_summed(c, mode) : step[0] < step[1];
 }
 
-static bool is_large(const cutt_contraction *c, const cutt_rates *r) { return is_from_memory(c, r, CUTT_RESULT); }
+/* Is D too large for caches that have the operands, too? */
+static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
+  double elements = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) elements += (double)c->volume[t];
+  return is_from_memory(c, r, CUTT_RESULT) && elements * c->type->bytes >= (double)cutt_most_cached(r->stream_bytes);
+}
 
 /* Is D to be written past the caches, if its rows are long enough? */
 static bool may_stream(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {

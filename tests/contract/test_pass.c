@@ -21,7 +21,7 @@ static cutt_rates rates = {.threads = 1,
                            .fetch = 40e9,
                            .cache = 40e9,
                            .block_line = 0.22e-9,
-                           .stream_bytes = 20000, /* so that small results are written past the caches too */
+                           .stream_bytes = 5000, /* so that small results are written past the caches too */
                            .cache_bytes = 1 << 20};
 
 /* ---------------------------------------------------------------------------------------------------------- every shape */
