@@ -13,22 +13,6 @@ bool cutt_is_combination(const cutt_contraction *c) {
   return true;
 }
 
-/* In the order of D's steps; a mode whose step in D is negative is walked from its other end. */
-static void add_mode(const cutt_contraction *c, int number, struct cuttElementwiseStruct *p) {
-  cutt_elementwise_mode mode = {.extent = c->mode[number].extent};
-  const int sign = c->mode[number].stride[CUTT_RESULT] < 0 ? -1 : 1;
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const int64_t stride = c->mode[number].stride[t];
-    mode.stride[t] = sign * stride;
-    if (sign < 0) p->origin[t] += (mode.extent - 1) * stride * c->type->bytes;
-  }
-  mode.stride[CUTT_THIRD] = mode.stride[CUTT_RESULT];
-  for (int t = 0; t < CUTT_RESULT; ++t) p->as_result[t] = p->as_result[t] && mode.stride[t] == mode.stride[CUTT_RESULT];
-  int at = p->modes++;
-  for (; at > 0 && p->mode[at - 1].stride[CUTT_RESULT] > mode.stride[CUTT_RESULT]; --at) p->mode[at] = p->mode[at - 1];
-  p->mode[at] = mode;
-}
-
 void cutt_combination_set(const cutt_contraction *c, struct cuttElementwiseStruct *p) {
   p->type = c->type;
   p->operands = c->beta_is_zero ? 2 : 3;
@@ -41,16 +25,17 @@ void cutt_combination_set(const cutt_contraction *c, struct cuttElementwiseStruc
   memcpy(p->scale[2], c->beta, sizeof c->beta);
   for (int t = 0; t < CUTT_RESULT; ++t) p->conjugate[t] = c->conjugate[t];
   for (int o = 0; o < CUTT_ELEMENTWISE_OPERANDS; ++o) p->as_result[o] = true;
-  for (int i = 0; i < c->modes; ++i) add_mode(c, i, p);
-  p->origin[CUTT_THIRD] = p->origin[CUTT_RESULT];
+  for (int i = 0; i < c->modes; ++i) {
+    cutt_elementwise_mode mode = {.extent = c->mode[i].extent};
+    memcpy(mode.stride, c->mode[i].stride, sizeof c->mode[i].stride);
+    mode.stride[CUTT_THIRD] = mode.stride[CUTT_RESULT];
+    cutt_elementwise_add_mode(p, &mode, 0);
+  }
 }
 
 double cutt_combination_seconds(const cutt_contraction *c, const cutt_rates *r, double tiles) {
   static const double from_memory = 0.7, from_caches = 1.1; /* medians of random products */
-  double elements = 0;
-  for (int t = 0; t < CUTT_TENSORS; ++t) elements += (double)c->volume[t];
-  const bool far = r->stream_bytes > 0 && elements * c->type->bytes >= (double)cutt_most_cached(r->stream_bytes);
-  return tiles * (far ? from_memory : from_caches);
+  return tiles * (cutt_exceeds_caches(c, r) ? from_memory : from_caches);
 }
 
 cuttResult cutt_combination_prepare(const cutt_contraction *c, const cutt_backend *backend, int threads,

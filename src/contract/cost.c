@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "model/machine.h"
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
  * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one: of very long sums a part for each so many
@@ -35,6 +36,12 @@ double cutt_together(const double *time, int count) {
   double sum = 0;
   for (int i = 0; i < count; ++i) sum += time[i] * time[i] * time[i] * time[i];
   return sqrt(sqrt(sum));
+}
+
+bool cutt_exceeds_caches(const cutt_contraction *c, const cutt_rates *r) {
+  double elements = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) elements += (double)c->volume[t];
+  return r->stream_bytes > 0 && elements * c->type->bytes >= (double)cutt_most_cached(r->stream_bytes);
 }
 
 typedef struct counts {

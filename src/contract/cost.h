@@ -56,14 +56,6 @@ typedef struct cutt_rates {
   int64_t cache_bytes;
 } cutt_rates;
 
-/* Bytes of all tensors together from which on caches do not hold them beside all else: half of the last-level one, of which stream_bytes is an
- * eighth, within bounds. */
-static inline int64_t cutt_most_cached(int64_t stream_bytes) {
-  static const int64_t times = 4, most = 16 << 20;
-  const int64_t half = times * stream_bytes < most ? times * stream_bytes : most;
-  return half > stream_bytes ? half : stream_bytes;
-}
-
 /* A contraction that is cut consists of result_blocks x k_blocks blocks: each block of D is the sum of the products of all
  * blocks of K. */
 typedef struct cutt_cost {
@@ -100,6 +92,9 @@ double cutt_flops_each(const cutt_contraction *contraction);
 /* What goes on at the same time, these times by themselves, in a unit in which their fourth powers are numbers: the longest one, and a little
  * more where others are nearly as long. */
 double cutt_together(const double *time, int count);
+
+/* On the CPU: do caches not hold all tensors together, beside all else? */
+bool cutt_exceeds_caches(const cutt_contraction *contraction, const cutt_rates *rates);
 
 /* Predicts. The seconds are INFINITY where the algorithm's chunks leave no matrix product. */
 void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_algorithm *algorithm,

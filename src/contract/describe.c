@@ -407,7 +407,7 @@ static void add_json_pass(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_text_add_json(text, s->along < 0 ? "" : c->mode[s->along].name);
   cutt_text_add(text, ",\"tile\":{");
   for (int i = 0, any = 0; i < c->modes; ++i) {
-    if (s->combined || s->chunk[i] == 1) continue;
+    if (s->chunk[i] <= 1) continue; /* 0: of an elementwise operation */
     if (any++) cutt_text_add(text, ",");
     cutt_text_add_json(text, c->mode[i].name);
     cutt_text_add(text, ":%" PRId64, s->chunk[i]);

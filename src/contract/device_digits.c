@@ -21,6 +21,14 @@ cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor b
   }
 }
 
+bool cutt_digits_by_rows(const cutt_contraction *c, cutt_tensor *by_rows) {
+  const int fast = cutt_fast_mode(c, CUTT_RESULT);
+  if (fast < 0) return false;
+  const cutt_role role = cutt_mode_role(&c->mode[fast]);
+  *by_rows = role == CUTT_ROLE_M ? CUTT_LEFT : CUTT_RIGHT;
+  return role == CUTT_ROLE_M || role == CUTT_ROLE_N;
+}
+
 bool cutt_digit_sizes(const cutt_contraction *c, cutt_tensor by_rows, int64_t size[CUTT_DIGIT_KINDS]) {
   for (int kind = 0; kind < CUTT_DIGIT_KINDS; ++kind) size[kind] = 1;
   for (int i = 0; i < c->modes; ++i) {

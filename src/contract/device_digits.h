@@ -18,6 +18,10 @@ typedef enum cutt_digit_kind {
 
 cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor by_rows);
 
+/* The operand that has the modes in which D has its neighbours, whose positions are rows then; false: neither has, or both, so that threads side by side
+ * would write elements that lie apart. */
+bool cutt_digits_by_rows(const cutt_contraction *contraction, cutt_tensor *by_rows);
+
 /* How many rows, columns, terms and matrices there are; false if those of a kind are 2^31 or more, which no kernel counts. */
 bool cutt_digit_sizes(const cutt_contraction *contraction, cutt_tensor by_rows, int64_t size[CUTT_DIGIT_KINDS]);
 

@@ -238,12 +238,7 @@ void cutt_strip_choose(const cutt_contraction *c, const cutt_rates *r, bool stre
   facts f = {.rates = r};
   *s = (cutt_strip_shape){.streams_rows = streams_rows, .seconds = INFINITY};
   if (c->type->type != CUTT_F32 || c->right_is_one || c->no_terms) return;
-  const int fast = cutt_fast_mode(c, CUTT_RESULT);
-  if (fast < 0) return;
-  const cutt_role role = cutt_mode_role(&c->mode[fast]);
-  if (role != CUTT_ROLE_M && role != CUTT_ROLE_N) return; /* threads side by side would write elements that lie apart */
-  s->by_rows = role == CUTT_ROLE_M ? CUTT_LEFT : CUTT_RIGHT;
-  if (!cutt_digit_sizes(c, s->by_rows, size)) return;
+  if (!cutt_digits_by_rows(c, &s->by_rows) || !cutt_digit_sizes(c, s->by_rows, size)) return;
   s->rows = size[CUTT_DIGIT_ROW];
   s->columns = size[CUTT_DIGIT_COLUMN];
   s->terms = size[CUTT_DIGIT_TERM];

@@ -103,6 +103,10 @@ static inline cutt_tensor cutt_elementwise_tensor(int operand) {
   return operand == 0 ? CUTT_LEFT : operand == 1 ? CUTT_RIGHT : CUTT_THIRD;
 }
 
+/* Adds a mode with its strides as they are to the plan's, in the order of D's steps, whose operands and type are set. One whose step in D is
+ * negative is walked from its other end. letter: of the pattern, for people; 0: none. */
+void cutt_elementwise_add_mode(struct cuttElementwiseStruct *plan, const cutt_elementwise_mode *callers, char letter);
+
 /* On the CPU: cuts the modes, which are set but for their chunks, as the backend, the operands and the rest of the operation are, and plans each
  * kind of block. What it makes is freed by cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);

@@ -65,17 +65,13 @@ static cuttResult read_extents(const cuttElementwise_t *own, cutt_labelled *l) {
 
 /* ------------------------------------------------------------------------------------------------------------ modes */
 
-/* A mode whose step in the result is negative is walked from its other end. */
-static void add_mode(plan_t *p, const cutt_labelled *l, int label) {
-  cutt_elementwise_mode mode = {.extent = l->extent[label], .letters = 1};
-  for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
-    for (int i = 0; i < l->pattern.rank[t]; ++i)
-      if (l->pattern.label[t][i] == label) mode.stride[t] += l->stride[t][i];
+void cutt_elementwise_add_mode(plan_t *p, const cutt_elementwise_mode *callers, char letter) {
+  cutt_elementwise_mode mode = *callers;
   for (int o = 0; o < p->operands; ++o)
     p->as_result[o] = p->as_result[o] && mode.stride[cutt_elementwise_tensor(o)] == mode.stride[CUTT_RESULT];
   if (mode.stride[CUTT_RESULT] < 0) {
     for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-      p->origin[t] += (mode.extent - 1) * mode.stride[t] * l->bytes;
+      p->origin[t] += (mode.extent - 1) * mode.stride[t] * p->type->bytes;
       mode.stride[t] = -mode.stride[t];
     }
   }
@@ -85,7 +81,15 @@ static void add_mode(plan_t *p, const cutt_labelled *l, int label) {
     p->letter[at] = p->letter[at - 1];
   }
   p->mode[at] = mode;
-  p->letter[at] = l->pattern.name[label].name[0];
+  p->letter[at] = letter;
+}
+
+static void add_label(plan_t *p, const cutt_labelled *l, int label) {
+  cutt_elementwise_mode mode = {.extent = l->extent[label], .letters = 1};
+  for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
+    for (int i = 0; i < l->pattern.rank[t]; ++i)
+      if (l->pattern.label[t][i] == label) mode.stride[t] += l->stride[t][i];
+  cutt_elementwise_add_mode(p, &mode, l->pattern.name[label].name[0]);
 }
 
 static bool follows(const cutt_elementwise_mode *inner, const cutt_elementwise_mode *outer) {
@@ -128,7 +132,7 @@ static cuttResult read_problem(plan_t *p, const cuttElementwise_t *own, cutt_lab
   memcpy(p->high, l->high, sizeof p->high);
   p->empty = l->volume[CUTT_RESULT] == 0;
   for (int label = 0; label < l->pattern.labels && !p->empty; ++label)
-    if (l->extent[label] > 1) add_mode(p, l, label);
+    if (l->extent[label] > 1) add_label(p, l, label);
   fuse(p);
   return CUTT_SUCCESS;
 }

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "contract/cost.h"
 #include "contract/elementwise.h"
 #include "contract/rates.h"
+#include "model/machine.h"
 #include "plan/services.h"
 
 enum {

@@ -423,9 +423,7 @@ static bool grows_before(const cutt_contraction *c, int mode, int other) {
 
 /* Is D too large for caches that have the operands, too? */
 static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
-  double elements = 0;
-  for (int t = 0; t < CUTT_TENSORS; ++t) elements += (double)c->volume[t];
-  return is_from_memory(c, r, CUTT_RESULT) && elements * c->type->bytes >= (double)cutt_most_cached(r->stream_bytes);
+  return is_from_memory(c, r, CUTT_RESULT) && cutt_exceeds_caches(c, r);
 }
 
 /* Is D to be written past the caches, if its rows are long enough? */

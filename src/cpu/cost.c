@@ -526,13 +526,12 @@ const double *cutt_cpu_values_of(cutt_cpu_core core) {
 }
 
 int64_t cutt_cpu_most_cached(const cutt_canonical *c, const cutt_cpu_machine *machine) {
-  enum { FEW = 8, TIMES = 4, MOST = 16 * 1024 * 1024 };
+  enum { FEW = 8 };
   int64_t read = 1;
   for (int i = 0; i < c->rank; ++i)
     if (c->mode[i].in_stride != 0) read *= c->mode[i].extent;
   if (read > c->volume / FEW) return machine->stream_bytes;
-  const int64_t cached = smaller(TIMES * machine->stream_bytes, machine->l3_bytes / 2);
-  return larger(machine->stream_bytes, smaller(cached, MOST));
+  return larger(machine->stream_bytes, smaller(cutt_most_cached(machine->stream_bytes), machine->l3_bytes / 2));
 }
 
 void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,

@@ -29,4 +29,12 @@ typedef struct cutt_cpu_machine {
   double l2_copy_bandwidth, l3_copy_bandwidth;            /* of what fits into a cache */
 } cutt_cpu_machine;
 
+/* Bytes that caches hold beside all else, of a machine with these stream_bytes: half of the last-level cache, of which they are an eighth,
+ * within bounds. */
+static inline int64_t cutt_most_cached(int64_t stream_bytes) {
+  static const int64_t times = 4, most = 16 << 20;
+  const int64_t half = times * stream_bytes < most ? times * stream_bytes : most;
+  return half > stream_bytes ? half : stream_bytes;
+}
+
 #endif
