@@ -100,8 +100,7 @@ static void OWN(turn)(char *out, const cutt_combine_turn *callers) {
         const char *from = at < n * BYTES ? t->at[o] + at : t->next[o] + (at - n * BYTES);
         for (int k = 0; k < GROUP; ++k) __builtin_prefetch(from + (row + k) * operand->step);
       }
-      CUTT_UNROLL for (int k = 0; k < GROUP; k += TOGETHER)
-          OWN(turn_some)(out, t, turned, k, row + k, i, bytes, skip - k);
+      for (int k = 0; k < GROUP; k += TOGETHER) OWN(turn_some)(out, t, turned, k, row + k, i, bytes, skip - k);
     }
     if (ahead) OWN(turn_ask)(t, i, ahead, rows - 1);
   }
