@@ -54,6 +54,7 @@ DEVICE int64_t join_words(uint32_t low, uint32_t high) { return (int64_t)((uint6
 DEVICE void describe_tile(const cutt_kernel_args *args, const cutt_pairs *pairs, uint32_t tile, uint32_t at) {
   int64_t in = 0, out = 0;
   uint32_t rest = tile, extent1 = args->cut[0].chunk, extent2 = args->cut[1].chunk;
+  UNROLL(1)
   for (uint32_t i = 0; i < args->grid_modes; ++i) {
     const uint32_t quotient = divide(rest, args->grid[i].extent);
     const uint32_t digit = rest - quotient * args->grid[i].extent.by;
@@ -91,6 +92,7 @@ DEVICE tile_now read_tile(uint32_t at) {
 /* Entry `index` of the list of `count` modes from `first` on. */
 DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t count, uint32_t index) {
   place p = {0, 0, 0};
+  UNROLL(1)
   for (uint32_t i = first; i < first + count; ++i) {
     const uint32_t quotient = divide(index, args->mode[i].extent);
     const uint32_t digit = index - quotient * args->mode[i].extent.by;
@@ -117,14 +119,17 @@ DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pair
   uint32_t tiles = (args->tiles - first + step - 1) / step;
   if (tiles > args->block_tiles) tiles = args->block_tiles;
   if (thread < tiles) describe_tile(args, pairs, args->tiles - 1 - (first + thread * step), thread * CUTT_TILE_ENTRY);
+  UNROLL(1)
   for (uint32_t i = thread; i < args->table_rows; i += threads) {
     const place p = place_of(args, 0, args->row_modes, i);
     shared_store8(args->rows_at + i * CUTT_ROW_ENTRY, split_words(p.global));
   }
+  UNROLL(1)
   for (uint32_t i = thread; i < args->table_run; i += threads) {
     const place p = place_of(args, args->row_modes, args->run_modes, i);
     shared_store4(args->run_at + i * CUTT_RUN_ENTRY, phased ? p.shared << 2 | (p.phase & 3) : p.shared);
   }
+  UNROLL(1)
   for (uint32_t i = thread; i < args->table_columns; i += threads) {
     const place p = place_of(args, args->row_modes + args->run_modes, args->column_modes, i);
     const word2 global = split_words(p.global);
