@@ -20,7 +20,8 @@ set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 set(cutt_cuda_all_archs 70 75 80 90 100 120)
 # The architectures that device code asks __CUDA_ARCH__ for, and the oldest (tests/install/generations.sh holds it to this). From one
 # that a source asks for to the next it has the same PTX, and to make that takes three times as long as to assemble it for an
-# architecture. Every source has PTX of the last: nvcc compiles for that, and what comes after it, by another compiler.
+# architecture. From 100 on nvcc compiles by another compiler, which takes twice as long for code of more instructions than what
+# ptxas makes for these from the PTX of 90 (docs/log.md): a source asks for 100 only where that would spill.
 set(cutt_cuda_generations 70 75 80 90 100)
 set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
 
@@ -141,11 +142,9 @@ function(cutt_cuda_generation generation arch)
 endfunction()
 
 # cutt_cuda_asked(GENERATIONS SOURCE FOLDER...): which a source has PTX of its own for: those that it asks for, or a header that it
-# includes does, found beside the includer or in one of the folders; and the oldest, and the last.
+# includes does, found beside the includer or in one of the folders; and the oldest.
 function(cutt_cuda_asked generations source)
-  list(GET cutt_cuda_generations 0 oldest)
-  list(GET cutt_cuda_generations -1 last)
-  set(asked ${oldest} ${last})
+  list(GET cutt_cuda_generations 0 asked)
   set(files "${source}")
   set(next 0)
   list(LENGTH files count)
@@ -224,8 +223,6 @@ function(cutt_cuda_kernels)
     set(files)
     # PTX of a source's generation is of the oldest architecture that it is assembled for.
     cutt_cuda_asked(asked "${source}" "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/kernels")
-    list(APPEND asked ${cutt_cuda_ptx})
-    list(SORT asked COMPARE NATURAL)
     set(generations)
     set(last "")
     foreach(arch IN LISTS cutt_cuda_archs)
@@ -269,8 +266,9 @@ function(cutt_cuda_kernels)
       list(APPEND files "${file}")
     endforeach()
     if(cutt_cuda_ptx)
-      set(file "${dir}/${name}.compute_${cutt_cuda_ptx}.ptx")
-      list(APPEND images "--image3=kind=ptx,sm=${cutt_cuda_ptx},file=${file}")
+      list(GET generations -1 generation)
+      set(file "${dir}/${name}.compute_${generation}.ptx")
+      list(APPEND images "--image3=kind=ptx,sm=${generation},file=${file}")
       list(APPEND files "${file}")
     endif()
     # From CUDA 13 on all modes but "speed" are one format (zstd), which its drivers read. "size" takes some three quarters of the bytes of

@@ -26,7 +26,7 @@ uint32_t cutt_gpu_scalar_bytes(cuttType_t type) {
   return type == CUTT_F16 || type == CUTT_BF16 ? 2 : type == CUTT_C64 ? 8 : 4;
 }
 
-/* Of a type, without and with reading the output: the kernels that scale.h of the kernels names. Numbers of up to 4 bytes have
+/* Of a type, without and with reading the output: the kernels that scale_types.h of the kernels names. Numbers of up to 4 bytes have
  * no halves, and an element of 16 bytes is as wide as any. */
 enum { SINGLE, HALVES, GATHERED, QUADS, VARIANTS };
 #define PAIR(name)                                                                                                     \

@@ -3,8 +3,7 @@
  * That is a third stream of memory, which has to be in flight too. Stores may alias loads, so that no load moves ahead of one
  * by itself: a thread loads a batch of what the output holds before it stores any of it, and the first batch of a tile before
  * it asks for the rows of a later tile and waits for this one's. Other blocks of the SM fill the time between two batches. */
-#include "columns.h"
-#include "scale.h"
+#include "scale_types.h"
 
 #define DEFINE_ADD(name, unaligned, lengthy, bytes, word, accesses, begin, get, sum, load, put, batch)                 \
   typedef struct batch_##name {                                                                                        \

@@ -3,14 +3,11 @@
 
 #define COMBINE_ROWS CUTT_COMBINE_ROWS_OF(COMBINE_BYTES)
 
-/* Blocks that fit on an SM: 80 registers for each thread are enough for three where the compiler does not have more loads under way, and
- * from sm_100 on more than 128 are wanted for 16 bytes. */
-#if COMBINE_BYTES <= 8 && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
+/* Blocks that fit on an SM: 80 registers for each thread are enough for three where the compiler does not have more loads under way. */
+#if COMBINE_BYTES <= 8 && __CUDA_ARCH__ >= 900
 #define COMBINE_BLOCKS 3
-#elif (COMBINE_BYTES == 4 || COMBINE_BYTES == 8) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000
+#elif (COMBINE_BYTES == 4 || COMBINE_BYTES == 8) && __CUDA_ARCH__ >= 800
 #define COMBINE_BLOCKS 3
-#elif COMBINE_BYTES > 8 && __CUDA_ARCH__ >= 1000
-#define COMBINE_BLOCKS 1
 #else
 #define COMBINE_BLOCKS 2
 #endif

@@ -97,8 +97,8 @@ DEVICE uint32_t COMBINE_OF(combine_count_)(const cutt_combine_args *args, const 
   return end - me->first < COMBINE_COUNT ? end - me->first : COMBINE_COUNT;
 }
 
-/* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, but for half types. */
-#if COMBINE_BYTES >= 4 && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
+/* Blocks that fit on an SM. From sm_90 on 80 registers are enough for each thread, but for half types. */
+#if COMBINE_BYTES >= 4 && __CUDA_ARCH__ >= 900
 #define COMBINE_BLOCKS 3
 #else
 #define COMBINE_BLOCKS 2

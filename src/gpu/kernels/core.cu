@@ -7,7 +7,7 @@
 #include "place.h"
 
 /* Blocks that fit on an SM. */
-#if __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000
+#if __CUDA_ARCH__ >= 800
 #define CORE_BLOCKS 2
 #else
 #define CORE_BLOCKS 1

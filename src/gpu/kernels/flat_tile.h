@@ -7,12 +7,7 @@
 #include "early.h"
 #include "flat_args.h"
 
-/* Blocks that fit on an SM: 64 registers for each thread. From sm_100 on the same loads in flight take up to 80. */
-#if __CUDA_ARCH__ >= 1000
-#define FLAT_BLOCKS 3
-#else
-#define FLAT_BLOCKS 4
-#endif
+enum { FLAT_BLOCKS = 4 };                   /* that fit on an SM: 64 registers for each thread */
 enum { FLAT_BATCH = 8, FLAT_BATCH_16 = 4 }; /* loads of a thread that are in flight at once, and of 16 bytes */
 #define FLAT_NOWHERE UINT32_MAX             /* no place in shared memory */
 

@@ -21,7 +21,7 @@
   X(tile_8w)                                                                                                           \
   X(tile_16)                                                                                                           \
   X(tile_16l)
-/* With alpha and op, and with beta too; scale.h says what the variants of a type are. */
+/* With alpha and op, and with beta too; scale_types.h says what the variants of a type are. */
 #define CUTT_SCALE_16_BIT(X) X(scale_f16) X(scale_f16w) X(scale_f16q) X(scale_bf16) X(scale_bf16w) X(scale_bf16q)
 #define CUTT_SCALE_32_BIT(X) X(scale_f32) X(scale_f32w) X(scale_f32q) X(scale_i32) X(scale_i32w) X(scale_i32q)
 #define CUTT_SCALE_64_BIT(X)                                                                                           \

@@ -158,7 +158,7 @@ DEVICE bool multiply_is_wide(const cutt_multiply_args *args, const unsigned char
 #define MULTIPLY_NAME(a, b) MULTIPLY_PASTE(a, b)
 #define MULTIPLY_OF(what) MULTIPLY_NAME(what, MULTIPLY_TYPE)
 #define MULTIPLY_ACCESS(what) MULTIPLY_NAME(what, MULTIPLY_BYTES)
-#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, MULTIPLY_BLOCKS)
+#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, CUTT_MULTIPLY_BLOCKS)
 
 DEVICE float multiply_fuse_f32(float a, float b, float c) { return multiply_add_float(a, b, c); }
 DEVICE double multiply_fuse_f64(double a, double b, double c) { return multiply_add_double(a, b, c); }

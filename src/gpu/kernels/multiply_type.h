@@ -1,11 +1,5 @@
 /* The kernel of multiply.cu for elements of MULTIPLY_TYPE, MULTIPLY_REAL of MULTIPLY_BYTES, which is included once for each type. */
 
-/* Blocks that fit on an SM without spilling registers. */
-#if __CUDA_ARCH__ >= 1000
-#define MULTIPLY_BLOCKS (CUTT_MULTIPLY_BLOCKS - 1)
-#else
-#define MULTIPLY_BLOCKS CUTT_MULTIPLY_BLOCKS
-#endif
 #define MULTIPLY_ROWS CUTT_MULTIPLY_ROWS(MULTIPLY_BYTES)
 #define MULTIPLY_ROWS_EACH CUTT_MULTIPLY_ROWS_EACH(MULTIPLY_BYTES)
 #define MULTIPLY_COLUMNS_AT CUTT_MULTIPLY_COLUMNS_AT(MULTIPLY_BYTES)
@@ -366,7 +360,6 @@ MULTIPLY_KERNEL(MULTIPLY_OF(cutt_multiply_))
   }
 }
 
-#undef MULTIPLY_BLOCKS
 #undef MULTIPLY_ROWS
 #undef MULTIPLY_OWN
 #undef MULTIPLY_EACH

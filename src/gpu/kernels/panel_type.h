@@ -3,7 +3,7 @@
 /* Blocks that fit on an SM: each thread has 64 sums. */
 #if PANEL_BYTES == 4
 #define PANEL_BLOCKS 4
-#elif __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
+#elif __CUDA_ARCH__ >= 900
 #define PANEL_BLOCKS 3
 #else
 #define PANEL_BLOCKS 2

@@ -3,8 +3,8 @@
 
 #define PASS_ROWS CUTT_PASS_ROWS_OF(PASS_BYTES)
 #define PASS_TERMS (PASS_BYTES == 8 ? 4u : 2u) /* of one operand, at once */
-/* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, and elsewhere loads in flight take more. */
-#if PASS_BYTES > 8 || __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
+/* Blocks that fit on an SM. From sm_90 on 80 registers are enough for each thread, and before that loads in flight take more. */
+#if PASS_BYTES > 8 || __CUDA_ARCH__ < 900
 #define PASS_BLOCKS 2
 #else
 #define PASS_BLOCKS 3

@@ -1,6 +1,5 @@
 /* The kernels of tile.cu with alpha and op (scale.h), where the output is not read. */
-#include "columns.h"
-#include "scale.h"
+#include "scale_types.h"
 
 #define DEFINE_SCALE(name, unaligned, lengthy, bytes, word, accesses, begin, get, sum, load, put, batch)               \
   DEVICE word only_##name(const cutt_kernel_args *args, word x) { return sum(&args->scale, x, x, false); }                     \

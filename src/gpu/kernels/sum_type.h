@@ -4,10 +4,10 @@
 #define SUM_EACH ((uint32_t)CUTT_SUM_WINDOW / SUM_BYTES) /* elements of a window */
 /* Sums of a thread: one for each window, or for each column of one. */
 #define SUM_SUMS (SUM_EACH > CUTT_SUM_LOADS ? SUM_EACH : (uint32_t)CUTT_SUM_LOADS)
-/* Blocks that fit on an SM. On sm_90 64 registers are enough for each thread. */
+/* Blocks that fit on an SM. From sm_90 on 64 registers are enough for each thread. */
 #if SUM_BYTES > 8 || __CUDA_ARCH__ < 800
 #define SUM_BLOCKS 2
-#elif __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
+#elif __CUDA_ARCH__ < 900
 #define SUM_BLOCKS 3
 #else
 #define SUM_BLOCKS 4
