@@ -55,8 +55,9 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [FLAT_SINGLE] = {"flat_single", "B", "the same without tables, where L2 does not hold both tensors"},
     [FLAT_HALVES] = {"flat_halves", "B",
                      "bytes moved without tables where elements of 2 bytes are added to the output"},
-    [FLAT_LINES] = {"flat_lines", "B",
-                    "bytes moved by asynchronous copies without tables where rows have one line, and where columns do"},
+    [FLAT_LINES] =
+        {"flat_lines", "B",
+         "bytes moved by asynchronous copies without tables where rows have one line, and of columns single ones"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -363,6 +364,9 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
   part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
+/* Lines of a run whose neighbour, of two that lie side by side, is another tile's: over the lines of the run. */
+static double single_lines(double span) { return span < 2 * LINE ? 1 : up(span / (2 * LINE)) * 2 * LINE / span - 1; }
+
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
  * part of one writes a sector that the next one writes too. */
 static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool adds, double from_memory, double slots,
@@ -381,10 +385,10 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
   /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
   part[WINDOW_ENDS] = n->window_ends * (part[TRAFFIC] + part[CACHED]) / 2;
   part[TABLES] = n->table_steps * tiles / slots * 1e-9;
-  /* Memory is asked for less than two lines next to each other at a time: measured, too; elements of 2 bytes, and what is added to, gain
-   * nothing by more. */
+  /* Memory is asked for less than two lines next to each other at a time, or columns end between two: measured, too; elements of 2 bytes,
+   * and what is added to, gain nothing by more. */
   if (n->async && !n->windows && !adds && n->access.shared_load > 2)
-    part[FLAT_LINES] = part[TRAFFIC] * ((n->row_span < 2 * LINE) + (n->column_span < 2 * LINE));
+    part[FLAT_LINES] = part[TRAFFIC] * ((n->row_span < 2 * LINE) + single_lines(n->column_span));
   if (adds && n->access.shared_load < 4 && !n->access.copies) part[FLAT_HALVES] = part[TRAFFIC] + part[CACHED];
   if (n->windows) /* whose elements a thread takes from shared memory one by one, while its block asks for nothing */
     part[FLAT_SINGLE] = part[TRAFFIC] * n->thread_elements * 0.01;

@@ -113,6 +113,16 @@ static cutt_gpu_spread whole_lines(uint32_t lines, uint32_t threads, uint32_t ac
   return (cutt_gpu_spread){along, across};
 }
 
+/* The same, but all of a run side by side where two lines do not divide it, so that no lanes are left over at its end, unless more than
+ * a fifth of the threads would be. */
+static cutt_gpu_spread whole_runs(uint32_t lines, uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t *step) {
+  const uint32_t line = LINE / 16, used = threads / accesses * accesses;
+  if (accesses <= line || accesses % (2 * line) == 0 || used * 5 < threads * 4)
+    return whole_lines(lines, threads, accesses, runs, step);
+  *step = accesses;
+  return (cutt_gpu_spread){accesses, smaller(threads / accesses, runs)};
+}
+
 /* With alpha, op and beta: for an element, or a word of narrow ones, and for 16 bytes. */
 static cutt_kernel sum_kernel(cuttType_t type, bool wide) {
 #define OF_TYPE(type)                                                                                                  \
@@ -416,9 +426,9 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   group_chunks(c, tile, row_bytes, f);
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(1, threads, row_bytes / 16, rows, &f->load_step);
-  /* Two of the output: memory gains more by it than columns side by side spare shared memory, unless the output is read, too, which
-   * lanes without an access would keep waiting: measured, docs/log.md. */
-  f->stores = whole_lines(c->scale.active ? 1 : 2, threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
+  /* More of the output: memory gains more by it than columns side by side spare shared memory, but where the output is read, too, by no
+   * more than one line: measured, docs/log.md. */
+  f->stores = whole_runs(c->scale.active ? 1 : 2, threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
 }
 
 bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,

@@ -690,7 +690,7 @@ static void few_at_once(void **unused) {
 }
 
 /* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
- * Asynchronous copies have eight lanes side by side, and stores sixteen, also where these do not divide a run. */
+ * Asynchronous copies have eight lanes side by side, also where these do not divide a run, which stores have all of then. */
 static void order_and_lanes(void **unused) {
   (void)unused;
   static const int64_t extents[] = {32, 5, 7, 3, 112};
@@ -714,8 +714,41 @@ static void order_and_lanes(void **unused) {
   assert_int_equal(args->grid[3].in, 32 * 4);
   assert_int_equal(args->grid[4].in, 32 * 5 * 4);
   assert_int_equal(args->loads.along.by, 8);   /* of 40 */
-  assert_int_equal(args->stores.along.by, 16); /* of 28 */
-  assert_int_equal(args->stores.along_step % 16, 0);
+  assert_int_equal(args->stores.along.by, 28); /* of 28 */
+  assert_int_equal(args->stores.along_step, 28);
+}
+
+/* Two lines of a column are stored side by side, or all of it where two do not divide it, unless too many threads would be left over; one line
+ * where the output is read. */
+static void lanes_of_columns(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t rows, columns;
+    int threads;
+    bool added;
+    uint32_t along, across;
+  } ways[] = {{32, 64, 64, false, 8, 8},    {64, 64, 128, false, 16, 8},   {96, 64, 128, false, 24, 5},
+              {96, 64, 256, true, 24, 10},  {128, 64, 256, false, 16, 16}, {128, 64, 256, true, 8, 32},
+              {48, 56, 128, false, 12, 10}, {216, 32, 64, false, 54, 1},   {176, 48, 64, false, 16, 4}};
+  static const int perm[] = {1, 0};
+  static const float one = 1;
+  cutt_device small = simt_h200;
+  small.l2_bytes = 1;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+    const int64_t extents[] = {ways[i].columns, ways[i].rows};
+    const test_problem problem = test_packed(ways[i].added ? CUTT_F32 : CUTT_BYTES_4, 2, extents, perm);
+    cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_gpu_launch launch;
+    const char *why = "";
+    if (ways[i].added) view.beta = &one;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    const cutt_candidate candidate = flat_candidate(&canonical, 0, 0, ways[i].threads);
+    if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+    assert_int_equal(launch.kernel, ways[i].added ? CUTT_KERNEL_flat_add_f32a : CUTT_KERNEL_flat_4a);
+    assert_int_equal(launch.flat.stores.along.by, ways[i].along);
+    assert_int_equal(launch.flat.stores.across.by, ways[i].across);
+  }
 }
 
 /* Two chunks of a line of the input, then along the output, also where the chunks are an odd number; in windows those of 2 KB of it. */
@@ -784,9 +817,10 @@ static int cleanup(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),    cmocka_unit_test(asynchronous_rows),
-      cmocka_unit_test(the_end_first),       cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_groups),
-      cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next), cmocka_unit_test(whole_runs),
-      cmocka_unit_test(columns_in_turns),    cmocka_unit_test(few_at_once),       cmocka_unit_test(refusals)};
+      cmocka_unit_test(each_kernel),      cmocka_unit_test(alpha_and_beta),      cmocka_unit_test(asynchronous_rows),
+      cmocka_unit_test(the_end_first),    cmocka_unit_test(order_and_lanes),     cmocka_unit_test(lanes_of_columns),
+      cmocka_unit_test(chunks_in_groups), cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next),
+      cmocka_unit_test(whole_runs),       cmocka_unit_test(columns_in_turns),    cmocka_unit_test(few_at_once),
+      cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }
