@@ -424,6 +424,7 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   f->pitch = pitch;
   f->async = true;
   group_chunks(c, tile, row_bytes, f);
+  f->line_alone = cutt_gpu_power(tile->row_steps | (uint64_t)c->in_start | LINE) < LINE;
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(1, threads, row_bytes / 16, rows, &f->load_step);
   /* More of the output: memory gains more by it than columns side by side spare shared memory, but where the output is read, too, by no
@@ -619,6 +620,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->pitch = f->pitch;
   args->store_pitch = f->joined == CUTT_FLAT_COLUMNS ? (uint32_t)c->elem_bytes : f->pitch;
   args->joined = f->joined;
+  args->line_alone = f->line_alone;
   args->load_log2 = (uint32_t)__builtin_ctz(f->load);
   args->store_log2 = (uint32_t)__builtin_ctz(f->store);
   args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_FLAT_COLUMNS ? f->store : f->load);

@@ -16,6 +16,7 @@ typedef struct cutt_gpu_flat {
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
   bool async;            /* rows are copied asynchronously, 16 bytes at a time */
   bool windows;          /* there: each run has a window that begins with a sector (flat_windows.cu) */
+  bool line_alone;       /* there: of rows that begin inside of lines, the line alone is fetched */
   /* Where rows are copied asynchronously: chunks of the mode that M_m cuts, of which `row_group` come one after the other; else 0, 1. */
   uint32_t row_chunks, row_group;
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */

@@ -719,17 +719,17 @@ static void order_and_lanes(void **unused) {
 }
 
 /* Two lines of a column are stored side by side, or all of it where two do not divide it, unless too many threads would be left over; one line
- * where the output is read. */
+ * where the output is read. Of rows that begin with lines the next line is fetched, too. */
 static void lanes_of_columns(void **unused) {
   (void)unused;
   static const struct {
     int64_t rows, columns;
     int threads;
     bool added;
-    uint32_t along, across;
-  } ways[] = {{32, 64, 64, false, 8, 8},    {64, 64, 128, false, 16, 8},   {96, 64, 128, false, 24, 5},
-              {96, 64, 256, true, 24, 10},  {128, 64, 256, false, 16, 16}, {128, 64, 256, true, 8, 32},
-              {48, 56, 128, false, 12, 10}, {216, 32, 64, false, 54, 1},   {176, 48, 64, false, 16, 4}};
+    uint32_t along, across, line_alone;
+  } ways[] = {{32, 64, 64, false, 8, 8, 0},    {64, 64, 128, false, 16, 8, 0},   {96, 64, 128, false, 24, 5, 0},
+              {96, 64, 256, true, 24, 10, 0},  {128, 64, 256, false, 16, 16, 0}, {128, 64, 256, true, 8, 32, 0},
+              {48, 56, 128, false, 12, 10, 1}, {216, 32, 64, false, 54, 1, 0},   {176, 48, 64, false, 16, 4, 1}};
   static const int perm[] = {1, 0};
   static const float one = 1;
   cutt_device small = simt_h200;
@@ -748,6 +748,7 @@ static void lanes_of_columns(void **unused) {
     assert_int_equal(launch.kernel, ways[i].added ? CUTT_KERNEL_flat_add_f32a : CUTT_KERNEL_flat_4a);
     assert_int_equal(launch.flat.stores.along.by, ways[i].along);
     assert_int_equal(launch.flat.stores.across.by, ways[i].across);
+    assert_int_equal(launch.flat.line_alone, ways[i].line_alone);
   }
 }
 

@@ -71,6 +71,7 @@ typedef struct cutt_flat_args {
   cutt_divisor row_group; /* as many of them; else 1 */
   uint32_t each;
   uint32_t last;         /* the number of the last block */
+  uint32_t line_alone;   /* in flat_async.cu: is of a row's line the rest fetched, and not the next line, too? */
   uint32_t next_early;   /* may the next kernel in the stream begin before this one has ended? */
   uint32_t reads_out;    /* with alpha, op and beta: is what beta multiplies read? */
   int64_t second;        /* where it is, as in args.h */

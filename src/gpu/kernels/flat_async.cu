@@ -26,13 +26,18 @@ DEVICE uint32_t flat_turned(uint32_t at, uint32_t access) { return at ^ (access 
 DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, uint32_t rows_log2,
                            bool single) {
   const uint32_t accesses = t->row_bytes / 16, rows = t->rows, step = args->loads.across.by;
+  const bool line_alone = args->line_alone;
   const flat_share s = flat_share_of(&args->loads);
   for (uint32_t access = s.along; access < accesses; access += args->loads.along_step) {
     const unsigned char *const from = in + (t->in + access * 16);
     UNROLL(FLAT_ASYNC_COPIES)
     for (uint32_t run = s.across; run < rows; run += step) {
-      async_copy16(flat_turned(run * args->pitch + access * 16, run >> rows_log2),
-                   from + flat_offset(&args->row, run, single), true);
+      const uint32_t at = flat_turned(run * args->pitch + access * 16, run >> rows_log2);
+      const unsigned char *const there = from + flat_offset(&args->row, run, single);
+      if (line_alone)
+        async_copy16_line(at, there);
+      else
+        async_copy16(at, there, true);
     }
   }
   async_commit();
