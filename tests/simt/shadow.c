@@ -15,7 +15,8 @@ static struct {
   uint32_t *wrote, *read; /* stamps of shared memory */
   size_t shared_room;
   uint32_t interval;
-  uint32_t block, now; /* the stamp of thread 0 in the block's first interval, and in this one */
+  uint32_t block, now;          /* the stamp of thread 0 in the block's first interval, and in this one */
+  uint32_t free_from, free_end; /* what may be read though the block has not written it */
   /* Of each byte of the output: the number of the launch that wrote it last. */
   unsigned char *written;
   size_t written_room;
@@ -84,6 +85,12 @@ void simt_shadow_block(void) {
   if (shadow.interval == last_interval) simt_shadow_forget();
   ++shadow.interval;
   shadow.now = shadow.block = shadow.interval << THREAD_BITS;
+  shadow.free_from = shadow.free_end = 0;
+}
+
+void simt_shadow_free(uint32_t from, uint32_t end) {
+  shadow.free_from = from;
+  shadow.free_end = end;
 }
 
 /* The number of bytes as a constant, for the vector code. */
@@ -101,14 +108,19 @@ void simt_shadow_block(void) {
       return call(16);                                                                                                 \
   }
 
-static const char *why_not_read(const uint32_t *wrote, uint32_t bytes, uint32_t me) {
+static const char *why_not_read(uint32_t at, uint32_t bytes, uint32_t me) {
+  const uint32_t *wrote = shadow.wrote + at;
+  const bool is_free = at >= shadow.free_from && at + bytes <= shadow.free_end;
   for (uint32_t i = 0; i < bytes; ++i) {
-    if ((wrote[i] & ~under_way) < shadow.block) return "reads shared memory that nothing has been written to";
+    if ((wrote[i] & ~under_way) < shadow.block) {
+      if (is_free) continue;
+      return "reads shared memory that nothing has been written to";
+    }
     if (wrote[i] & under_way) return "reads shared memory to which a copy is under way: a wait is missing";
     if (wrote[i] >= shadow.now && wrote[i] != me)
       return "reads shared memory that another thread wrote since the last barrier";
   }
-  return "reads shared memory wrongly";
+  return is_free ? NULL : "reads shared memory wrongly";
 }
 
 static inline __attribute__((always_inline)) const char *load(uint32_t at, const uint32_t bytes) {
@@ -120,7 +132,7 @@ static inline __attribute__((always_inline)) const char *load(uint32_t at, const
     bad |= (uint32_t) !(((wrote[i] >= block) & (wrote[i] < now)) | (wrote[i] == me));
     read[i] = ((read[i] < now) | (read[i] == me)) ? me : now | MANY;
   }
-  return bad ? why_not_read(wrote, bytes, me) : NULL;
+  return bad ? why_not_read(at, bytes, me) : NULL;
 }
 
 const char *simt_shadow_load(uint32_t at, uint32_t bytes) {

@@ -220,6 +220,8 @@ void simt_turn(uint32_t number) {
   if (state.counts) simt_counts_turn(number);
 }
 
+void simt_shared_may_be_blank(uint32_t from, uint32_t end) { simt_shadow_free(from, end); }
+
 void simt_async_commit(void) { state.threads[simt_now.thread]->group++; }
 
 void simt_async_wait(uint32_t pending) {

@@ -101,6 +101,8 @@ void simt_wait_for_earlier(void);
 
 void simt_turn(uint32_t number);
 #define at_turn(n) simt_turn(n)
+void simt_shared_may_be_blank(uint32_t from, uint32_t end);
+#define shared_may_be_blank(from, end) simt_shared_may_be_blank(from, end)
 
 void simt_barrier(unsigned site, const char *function);
 uint32_t simt_shuffle_xor(unsigned site, const char *function, uint32_t v, uint32_t lanes);

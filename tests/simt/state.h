@@ -25,6 +25,7 @@ bool simt_shadow_begin(const simt_launch *launch);
 void simt_shadow_block(void);    /* another block begins */
 void simt_shadow_interval(void); /* all threads have met at a barrier */
 /* Each of these notes an access of the current thread and returns NULL, or what is wrong with it. */
+void simt_shadow_free(uint32_t from, uint32_t end); /* shared_may_be_blank of the block */
 const char *simt_shadow_load(uint32_t at, uint32_t bytes);
 const char *simt_shadow_store(uint32_t at, uint32_t bytes);
 const char *simt_shadow_copy_starts(uint32_t at, uint32_t bytes);

@@ -22,6 +22,8 @@
  *   shared_load1..16(at) shared_store1..16(at, v)
  *   at_turn(n)                                 nothing, but to the emulator: which turn of a loop it is, from 1, whose
  *                                              accesses some lanes leave out; 0 before the loop and behind it
+ *   shared_may_be_blank(from, end)             nothing, but to the emulator: what lies there may be loaded though nothing has been
+ *                                              written to it, and is then not in use
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
  *   multiply_add_float, multiply_add_double(a, b, c)   a b + c, rounded once
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
@@ -56,6 +58,7 @@ typedef struct __attribute__((aligned(16))) word4 {
 #define UNROLL(n) PRAGMA_TEXT(unroll n)
 
 #define at_turn(n) ((void)0)
+#define shared_may_be_blank(from, end) ((void)0)
 
 extern __shared__ word4 cutt_shared_memory[];
 
