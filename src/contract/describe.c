@@ -210,6 +210,16 @@ static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text
   cutt_text_add(text, "\n");
 }
 
+/* "sums by staged tiles of i 992 times k 8, in 3 parts" */
+static void add_device_staged(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_staged_shape *s = &plan->device_pass->shape.staged;
+  const cutt_contract_mode *mode = pass_of(plan)->mode;
+  cutt_text_add(text, "sums by staged tiles of %s %" PRId64 " times %s %" PRId64, mode[s->column_mode].name, s->columns,
+                mode[s->row_mode].name, s->rows);
+  if (s->blocks.parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->blocks.parts);
+  cutt_text_add(text, "\n");
+}
+
 /* "sums by stretches of k 100, i 40, in 3 parts" */
 static void add_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
@@ -263,6 +273,8 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     cutt_text_add(text, "%s\n", cutt_device_combine_words(plan->device_pass->combination));
   else if (s->kind == CUTT_DEVICE_TILES)
     add_device_tiles(plan, text);
+  else if (s->kind == CUTT_DEVICE_STAGED)
+    add_device_staged(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)
     add_device_small(plan, text);
   else if (s->kind == CUTT_DEVICE_STRETCHES)
@@ -489,6 +501,17 @@ static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt
   cutt_text_add(text, "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->blocks.parts, plan->device_pass->tiles);
 }
 
+static void add_json_device_staged(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_staged_shape *s = &plan->device_pass->shape.staged;
+  const cutt_contract_mode *mode = pass_of(plan)->mode;
+  cutt_text_add(text, ",\"sums_by_staged_tiles\":{");
+  cutt_text_add_json(text, mode[s->column_mode].name);
+  cutt_text_add(text, ":%" PRId64 ",", s->columns);
+  cutt_text_add_json(text, mode[s->row_mode].name);
+  cutt_text_add(text, ":%" PRId64 "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->rows, s->blocks.parts,
+                plan->device_pass->tiles);
+}
+
 static void add_json_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
   cutt_text_add(text, ",\"sums_by_stretches\":{");
@@ -545,6 +568,8 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
     add_json_strips(plan, text);
   else if (s->kind == CUTT_DEVICE_TILES)
     add_json_device_tiles(plan, text);
+  else if (s->kind == CUTT_DEVICE_STAGED)
+    add_json_device_staged(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)
     add_json_device_small(plan, text);
   else if (s->kind == CUTT_DEVICE_STRETCHES)

@@ -362,6 +362,13 @@ void cutt_device_pass_stretches(const cutt_contraction *c, const cutt_rates *r, 
   s->seconds = s->stretch.seconds;
 }
 
+void cutt_device_pass_staged(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_STAGED};
+  cutt_staged_choose(c, r, limit, &s->staged);
+  s->parts = s->staged.blocks.parts;
+  s->seconds = s->staged.seconds;
+}
+
 void cutt_device_pass_small(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_SMALL};
   cutt_small_choose(c, r, &s->small);
@@ -385,9 +392,10 @@ enum {
   LAST_COMBINATION = LAST_CORES + 1,
   LAST_TILES = LAST_COMBINATION + 1,
   LAST_SMALL = LAST_TILES + 1,
-  LAST_STRETCHES = LAST_SMALL + 1
+  LAST_STRETCHES = LAST_SMALL + 1,
+  LAST_STRIPS = LAST_STRETCHES + 2
 };
-_Static_assert(CUTT_DEVICE_PASSES == LAST_STRETCHES + 2, "strips are the last");
+_Static_assert(CUTT_DEVICE_PASSES == LAST_STRIPS + 1, "sums by staged tiles are the last");
 
 /* Of tensors that lie as they do. */
 static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number, cutt_device_shape *s) {
@@ -395,7 +403,7 @@ static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t lim
   static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
   const int i = number - 1;
   const bool by_left = i < PLAIN && sides[i / SIZES / 2] == CUTT_SIDE_LEFT;
-  if ((((i >= PLAIN && i < LAST_COMBINATION) || i >= LAST_STRETCHES) && c->reduce) ||
+  if ((((i >= PLAIN && i < LAST_COMBINATION) || (i >= LAST_STRETCHES && i < LAST_STRIPS)) && c->reduce) ||
       (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
     *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .seconds = INFINITY};
   else if (i < PLAIN)
@@ -414,8 +422,10 @@ static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t lim
     cutt_device_pass_small(c, r, s);
   else if (i < LAST_STRETCHES)
     cutt_device_pass_stretches(c, r, limit, s);
-  else
+  else if (i < LAST_STRIPS)
     cutt_device_pass_strips(c, r, i % 2, s);
+  else
+    cutt_device_pass_staged(c, r, limit, s);
   s->number = number;
 }
 

@@ -15,6 +15,7 @@
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
 #include "contract/device_small.h"
+#include "contract/device_staged.h"
 #include "contract/device_stretch.h"
 #include "contract/device_strip.h"
 #include "contract/device_sum.h"
@@ -32,6 +33,7 @@ typedef enum cutt_device_kind {
   CUTT_DEVICE_SMALL,       /* small products */
   CUTT_DEVICE_STRETCHES,   /* sums by stretches */
   CUTT_DEVICE_STRIPS,      /* products in strips */
+  CUTT_DEVICE_STAGED,      /* sums by staged tiles */
   CUTT_DEVICE_KINDS
 } cutt_device_kind;
 
@@ -65,6 +67,7 @@ typedef struct cutt_device_shape {
     cutt_small_shape small;
     cutt_stretch_shape stretch;
     cutt_strip_shape strip;
+    cutt_staged_shape staged;
   };
 } cutt_device_shape;
 
@@ -104,6 +107,7 @@ typedef struct cutt_device_pass {
     cutt_small_args small[2]; /* for tensors anywhere, and at multiples of 16 bytes */
     cutt_stretch_args stretch;
     cutt_strip_args strip;
+    cutt_staged_args staged;
   };
 } cutt_device_pass;
 
@@ -121,7 +125,7 @@ typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT 
 
 /* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction; then come those of tensors that are permuted, in
  * the same order for each choice of these. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 36, CUTT_DEVICE_PASS_NUMBERS = CUTT_DEVICE_PASSES * CUTT_DEVICE_MOVES };
+enum { CUTT_DEVICE_PASSES = 37, CUTT_DEVICE_PASS_NUMBERS = CUTT_DEVICE_PASSES * CUTT_DEVICE_MOVES };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 
@@ -161,6 +165,10 @@ void cutt_device_pass_tiles(const cutt_contraction *contraction, const cutt_rate
 /* Sums of one operand by stretches. */
 void cutt_device_pass_stretches(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                                 cutt_device_shape *shape);
+
+/* Sums of one operand by staged tiles. */
+void cutt_device_pass_staged(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                             cutt_device_shape *shape);
 
 /* Small products. */
 void cutt_device_pass_small(const cutt_contraction *contraction, const cutt_rates *rates, cutt_device_shape *shape);

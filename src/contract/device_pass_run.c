@@ -13,6 +13,7 @@
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
+#include "gpu/kernels/staged_list.h"
 #include "gpu/kernels/stretch_list.h"
 #include "gpu/kernels/strip_list.h"
 #include "gpu/kernels/sum_list.h"
@@ -26,14 +27,16 @@
 #define SMALL_IMAGE(name) "small",
 #define STRETCH_IMAGE(name) "stretch",
 #define STRIP_IMAGE(name) "strip",
+#define STAGED_IMAGE(name) "staged",
 #define NAME(name) "cutt_" #name,
-static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
-                                         CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)
-                                             CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)
-                                                 CUTT_STRETCH_KERNELS(STRETCH_IMAGE) CUTT_STRIP_KERNELS(STRIP_IMAGE)};
+static const char *const images[] = {
+    CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE) CUTT_PANEL_KERNELS(PANEL_IMAGE)
+        CUTT_CORE_KERNELS(CORE_IMAGE) CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)
+            CUTT_STRETCH_KERNELS(STRETCH_IMAGE) CUTT_STRIP_KERNELS(STRIP_IMAGE) CUTT_STAGED_KERNELS(STAGED_IMAGE)};
 static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
                                         CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME)
-                                            CUTT_STRETCH_KERNELS(NAME) CUTT_STRIP_KERNELS(NAME)};
+                                            CUTT_STRETCH_KERNELS(NAME) CUTT_STRIP_KERNELS(NAME)
+                                                CUTT_STAGED_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 /* A list of their own, since all kernels of one have to wait for what they begin beside. */
 #define JOIN_IMAGE(name) "join",
@@ -51,7 +54,8 @@ enum {
   SUMS,                                            /* of which there are as many as of the first */
   SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE),        /* the same */
   STRETCHES = SMALL CUTT_SMALL_KERNELS(COUNT_ONE), /* the same */
-  STRIPS = STRETCHES CUTT_STRETCH_KERNELS(COUNT_ONE)
+  STRIPS = STRETCHES CUTT_STRETCH_KERNELS(COUNT_ONE),
+  STAGED = STRIPS CUTT_STRIP_KERNELS(COUNT_ONE) /* as many as of the first */
 };
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
@@ -368,6 +372,26 @@ static cuttResult make_stretches(const cutt_contraction *c, const cutt_device_sh
   return deal_out(&m, &s->blocks, result_bytes);
 }
 
+static cuttResult make_staged(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_staged_shape *s = &shape->staged;
+  const bool in_parts = s->blocks.parts > 1;
+  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
+  cutt_staged_args *args = &pass->staged;
+  maker m = {.c = c, .s = shape, .pass = pass};
+  pass->shape = *shape;
+  pass->kernel = STAGED + kernel_of(c->type->type);
+  set_strides(&m);
+  cutt_staged_fill(c, s, m.result, result_bytes, args);
+  set_scalars(c, &args->scalars);
+  args->stores_sums = in_parts;
+  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
+  pass->grid.threads = CUTT_STAGED_THREADS;
+  pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
+  return deal_out(&m, &s->blocks, result_bytes);
+}
+
 static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
@@ -418,6 +442,9 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
       break;
     case CUTT_DEVICE_STRETCHES:
       result = make_stretches(c, shape, pass);
+      break;
+    case CUTT_DEVICE_STAGED:
+      result = make_staged(c, shape, pass);
       break;
     case CUTT_DEVICE_SMALL:
       result = make_small(c, shape, pass);

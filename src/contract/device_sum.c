@@ -14,14 +14,13 @@ enum {
   THREADS = CUTT_SUM_THREADS,
   BLOCK_WARPS = CUTT_SUM_THREADS / CUTT_SUM_WARP,
   LOADS = CUTT_SUM_LOADS,
-  SECTOR = 32,           /* bytes: the least that memory moves */
-  LINE = 128,            /* bytes: the least that threads ask for at once */
-  MOST_QUADS = 4,        /* loads at once, one after the other, of a thread for a tile */
-  MOST_ROW = 40960,      /* bytes that a warp or less has of a row */
-  MOST_CUT = 4,          /* parts of the best chunk of columns, that are looked at */
-  MOST_CHUNKS = 16,      /* of columns, that are looked at */
-  MOST_BLOCK_TILES = 16, /* that a block does */
-  FEW_ROWS = 8           /* of a mode, for which another one is looked at */
+  SECTOR = 32,          /* bytes: the least that memory moves */
+  LINE = 128,           /* bytes: the least that threads ask for at once */
+  MOST_QUADS = 4,       /* loads at once, one after the other, of a thread for a tile */
+  MOST_ROW = 40960,     /* bytes that a warp or less has of a row */
+  MOST_CUT = 4,         /* parts of the best chunk of columns, that are looked at */
+  MOST_CHUNKS = 16,     /* of columns, that are looked at */
+  MOST_BLOCK_TILES = 16 /* that a block does */
 };
 
 /* Seconds of a launch; of a block to begin; of loads at once for which a block waits when there is nothing else; of a tile's end; and of an SM
@@ -39,18 +38,6 @@ static int64_t window_elements(const cutt_contraction *c) { return WINDOW / c->t
 
 static int64_t step_of(const cutt_contraction *c, int mode) {
   return llabs(c->mode[mode].stride[CUTT_LEFT]) * c->type->bytes;
-}
-
-/* Of the modes but this one that are, or are not, summed over: that with the shortest step in L, if it is no short one, or else the longest;
- * -1: there is none. */
-static int row_mode_of(const cutt_contraction *c, bool summed, int but) {
-  int closest = -1, longest = -1;
-  for (int i = 0; i < c->modes; ++i) {
-    if (cutt_is_summed(c, i) != summed || i == but) continue;
-    if (closest < 0 || step_of(c, i) < step_of(c, closest)) closest = i;
-    if (longest < 0 || c->mode[i].extent > c->mode[longest].extent) longest = i;
-  }
-  return closest >= 0 && c->mode[closest].extent < FEW_ROWS ? longest : closest;
 }
 
 /* Rows with this step after which one begins where the first did in 16 bytes. */
@@ -72,7 +59,7 @@ static double worth_of(const cutt_contraction *c, const cutt_sum_shape *s) {
 
 static bool choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
   const int64_t element = c->type->bytes, each = window_elements(c), extent = c->mode[s->column_mode].extent;
-  s->row_mode = row_mode_of(c, true, s->column_mode);
+  s->row_mode = cutt_sum_row_mode(c, true, s->column_mode);
   if (s->row_mode < 0) return false; /* nothing is summed over */
   s->period = period_of(step_of(c, s->row_mode));
   for (int i = 0; i < c->modes; ++i)
@@ -147,7 +134,7 @@ static double together(double a, double b, double c) {
 /* Results are rows: of one all threads or a few lanes have loads at once, or lanes one of each of several rows. */
 static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
   const int64_t extent = c->mode[s->column_mode].extent, bytes = extent * c->type->bytes;
-  const int mode = row_mode_of(c, false, s->column_mode);
+  const int mode = cutt_sum_row_mode(c, false, s->column_mode);
   const int64_t rows = mode < 0 ? 1 : c->mode[mode].extent;
   double least = INFINITY;
   s->period = 1;

@@ -7,7 +7,10 @@
 #include "base/number.h"
 #include "gpu/divisor.h"
 
-enum { MANY_TURNS = 8 /* of blocks, from which on it matters little how the last one ends */ };
+enum {
+  MANY_TURNS = 8, /* of blocks, from which on it matters little how the last one ends */
+  FEW_ROWS = 8    /* of a mode, for which another one is looked at */
+};
 
 int64_t cutt_sum_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
 
@@ -15,6 +18,16 @@ int64_t cutt_sum_chunk(int64_t extent, int64_t most) {
   enum { MANY = 16 };
   const int64_t chunks = cutt_ceil_of(extent, most);
   return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
+}
+
+int cutt_sum_row_mode(const cutt_contraction *c, bool summed, int but) {
+  int closest = -1, longest = -1;
+  for (int i = 0; i < c->modes; ++i) {
+    if (cutt_is_summed(c, i) != summed || i == but) continue;
+    if (closest < 0 || llabs(c->mode[i].stride[CUTT_LEFT]) < llabs(c->mode[closest].stride[CUTT_LEFT])) closest = i;
+    if (longest < 0 || c->mode[i].extent > c->mode[longest].extent) longest = i;
+  }
+  return closest >= 0 && c->mode[closest].extent < FEW_ROWS ? longest : closest;
 }
 
 bool cutt_sum_blocks_count(const cutt_contraction *c, const int64_t *part, cutt_sum_blocks *b) {

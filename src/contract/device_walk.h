@@ -1,4 +1,4 @@
-/* How sums of one operand are dealt out to blocks, for device_sum.h and device_stretch.h: tiles of the result, and terms of each, whose
+/* How sums of one operand are dealt out to blocks, for device_sum.h, device_staged.h and device_stretch.h: tiles of the result, and terms of each, whose
  * sums may be cut into parts that a second launch adds up. */
 #ifndef CUTT_CONTRACT_DEVICE_WALK_H
 #define CUTT_CONTRACT_DEVICE_WALK_H
@@ -11,6 +11,10 @@ int64_t cutt_sum_bytes(const cutt_contraction *contraction);
 
 /* How much of a mode a tile has, `most` at most: chunks of nearly the same extent, if they are few. */
 int64_t cutt_sum_chunk(int64_t extent, int64_t most);
+
+/* Of the modes but this one that are, or are not, summed over: that with the shortest step in L, if it is no short one, or else the longest;
+ * -1: there is none. */
+int cutt_sum_row_mode(const cutt_contraction *contraction, bool summed, int but);
 
 typedef struct cutt_sum_blocks {
   int64_t tiles, terms; /* of the result, and of the sum */

@@ -288,7 +288,7 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
     const cutt_pass_shape *s = &way->shape;
     static const char *const kinds[CUTT_DEVICE_KINDS] = {
         "",          " by products",       " by panels",    " on tensor cores", " elementwise",
-        " by tiles", " by small products", " by stretches", " in strips"};
+        " by tiles", " by small products", " by stretches", " in strips",       " by staged tiles"};
     const cutt_device_shape *d = &way->device;
     cutt_text_add(text, "one-pass%s", kinds[d->kind]);
     if (d->kind == CUTT_DEVICE_CORES) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");

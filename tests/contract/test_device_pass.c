@@ -69,6 +69,7 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   /* As much as a T4 has; or the first GPUs with tensor cores for doubles. */
   if (l.shared_bytes > (strstr(kernels->list->name[which], "core") || strstr(kernels->list->name[which], "small") ||
                                 strstr(kernels->list->name[which], "stretch") ||
+                                strstr(kernels->list->name[which], "staged") ||
                                 strstr(kernels->list->name[which], "strip")
                             ? rates.block_shared
                             : 64 << 10)) {
@@ -98,7 +99,8 @@ static void place(const test_contraction *c) { place_at(c, false); }
 static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
     combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts, stretches,
     stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide,
-    several_tiles, kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
+    staged, staged_runs[3], staged_cut, staged_in_parts, staged_groups[3], staged_short, staged_sliced, several_tiles,
+    kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -173,6 +175,16 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     stretches_in_parts += shape->parts > 1;
     stretches_wide += s->wide;
     ++stretch_lanes[s->lane_bits == 0 ? 0 : s->lane_bits <= 3 ? 1 : 2];
+  }
+  if (shape->kind == CUTT_DEVICE_STAGED) {
+    const cutt_staged_shape *s = &shape->staged;
+    ++staged;
+    ++staged_runs[s->pieces ? 2 : s->joined];
+    staged_cut += c->mode[s->column_mode].extent % s->columns != 0 || c->mode[s->row_mode].extent % s->rows != 0;
+    staged_sliced += s->slices > 1;
+    if (s->is_short) ++staged_short;
+    staged_in_parts += shape->parts > 1;
+    if (!s->is_short) ++staged_groups[s->groups == 1 ? 0 : s->across == 1 ? 2 : 1];
   }
   if (shape->kind == CUTT_DEVICE_SMALL) {
     ++small;
@@ -279,6 +291,29 @@ static void try_stretches(test_rng *rng, const test_contraction *t, const cutt_c
   assert_shape(t, c, &shape);
 }
 
+/* Sums by staged tiles, with other numbers of rows or slices, parts and a block's tiles too. */
+static void try_staged(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  static const int64_t shared[] = {227 << 10, 48 << 10, 24 << 10};
+  cutt_device_shape shape;
+  rates.block_shared = shared[test_random_in(rng, 0, 2)];
+  cutt_device_pass_staged(c, &rates, test_chance(rng, 50) ? 1 << 20 : 0, &shape);
+  if (!isfinite(shape.seconds)) return;
+  assert_shape(t, c, &shape);
+  cutt_staged_shape *s = &shape.staged;
+  cutt_sum_blocks *b = &s->blocks;
+  const int cut = s->is_short ? s->slice_mode : s->row_mode;
+  if (cut >= 0) {
+    int64_t *const part = s->is_short ? &s->slices : &s->rows, *const count = s->is_short ? &b->tiles : &b->terms;
+    *count /= cutt_ceil_of(c->mode[cut].extent, *part);
+    *part = test_random_in(rng, 1, *part);
+    *count *= cutt_ceil_of(c->mode[cut].extent, *part);
+  }
+  const int64_t each = larger((b->terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4), INT64_C(1));
+  b->block_tiles = test_random_in(rng, 1, b->tiles);
+  shape.parts = b->parts = cutt_ceil_of(b->terms, each);
+  assert_shape(t, c, &shape);
+}
+
 /* Small products, by few blocks and many, and with little shared memory. */
 static void try_small(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
   cutt_device_shape shape;
@@ -332,6 +367,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   try_strips(rng, t, &c);
   try_sums(rng, t, &c);
   try_stretches(rng, t, &c);
+  try_staged(rng, t, &c);
   try_small(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     try_products(rng, t, &c, by_rows);
@@ -555,24 +591,48 @@ static void tiles_of_products(void **unused) {
 }
 
 /* Sums by tiles: rows that begin anywhere, that follow each other and that don't; of D's columns and of its rows; tiles that are not whole;
- * and both ends of L, where not all of 16 bytes are its own. The same by stretches. */
+ * and both ends of L, where not all of 16 bytes are its own. The same by stretches and by staged tiles. */
 static void sums_by_tiles(void **unused) {
   (void)unused;
   static const struct {
     const char *pattern;
     int64_t extent[4]; /* of a, b, ... */
-  } cases[] = {
-      {"ab->b", {33, 300}},         {"ab->b", {3, 1500}},      {"ab->a", {3, 1500}},     {"ab->a", {33, 300}},
-      {"ab->a", {1203, 19}},        {"ab->b", {5203, 3}},      {"a->", {9001}},          {"abc->b", {41, 37, 9}},
-      {"abc->ac", {70, 11, 13}},    {"abc->bc", {100, 11, 7}}, {"abc->ca", {17, 30, 9}}, {"abcd->db", {19, 8, 10, 7}},
-      {"abca->bc", {9, 30, 4}},     {"ab->ab", {20, 30}},      {"abc->a", {1, 700, 5}},  {"abcd->ca", {5, 7, 11, 9}},
-      {"abcd->db", {4, 3, 50, 20}}, {"abc->b", {3, 2600, 2}}};
+  } cases[] = {{"ab->b", {33, 300}},
+               {"ab->b", {3, 1500}},
+               {"ab->a", {3, 1500}},
+               {"ab->a", {33, 300}},
+               {"ab->a", {1203, 19}},
+               {"ab->b", {5203, 3}},
+               {"a->", {9001}},
+               {"abc->b", {41, 37, 9}},
+               {"abc->ac", {70, 11, 13}},
+               {"abc->bc", {100, 11, 7}},
+               {"abc->ca", {17, 30, 9}},
+               {"abcd->db", {19, 8, 10, 7}},
+               {"abca->bc", {9, 30, 4}},
+               {"ab->ab", {20, 30}},
+               {"abc->a", {1, 700, 5}},
+               {"abcd->ca", {5, 7, 11, 9}},
+               {"abcd->db", {4, 3, 50, 20}},
+               {"abc->b", {3, 2600, 2}},
+               {"ab->a", {500, 30}},
+               {"abc->ab", {640, 5, 7}},
+               {"abc->ac", {130, 40, 3}},
+               {"abc->ac", {140, 3, 50}},
+               {"ab->a", {6000, 4}},
+               {"abcd->acd", {70, 5, 6, 9}},
+               {"abcd->adc", {33, 8, 5, 7}},
+               {"abcd->ad", {60, 9, 5, 12}},
+               {"abc->ab", {900, 40, 3}}};
   static const test_variety variety = {30, 50, 0, 1, 15};
-  test_rng rng = {16}, other = {17};
+  test_rng rng = {16}, other = {17}, third = {18};
   memset(sums, 0, sizeof sums);
   memset(stretch_lanes, 0, sizeof stretch_lanes);
+  memset(staged_groups, 0, sizeof staged_groups);
   sums_along = sums_turning = sums_in_parts = 0;
   stretches = stretches_cut = stretches_in_parts = stretches_wide = 0;
+  staged = staged_cut = staged_in_parts = staged_short = staged_sliced = 0;
+  memset(staged_runs, 0, sizeof staged_runs);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     for (int again = 0; again < test_scaled(12); ++again) {
       test_contraction t;
@@ -589,6 +649,7 @@ static void sums_by_tiles(void **unused) {
       rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
       try_sums(&rng, &t, &c);
       try_stretches(&other, &t, &c);
+      try_staged(&third, &t, &c);
     }
   }
   print_message(
@@ -605,6 +666,16 @@ static void sums_by_tiles(void **unused) {
   assert_true(stretches_cut >= test_scaled(40) && stretches_in_parts >= test_scaled(15));
   assert_true(stretches_wide >= test_scaled(40));
   for (int i = 0; i < 3; ++i) assert_true(stretch_lanes[i] >= test_scaled(20));
+  print_message(
+      "%ld sums by staged tiles: %ld in runs of a row, %ld of several, %ld of a step; %ld with shorter ones, %ld in "
+      "parts; "
+      "%ld short, %ld in several slices; %ld whose rows all warps share, %ld some and %ld none\n",
+      staged, staged_runs[0], staged_runs[1], staged_runs[2], staged_cut, staged_in_parts, staged_short, staged_sliced,
+      staged_groups[0], staged_groups[1], staged_groups[2]);
+  for (int i = 0; i < 3; ++i) assert_true(staged_runs[i] >= test_scaled(10));
+  assert_true(staged_cut >= test_scaled(20) && staged_in_parts >= test_scaled(15));
+  assert_true(staged_short >= test_scaled(40) && staged_sliced >= test_scaled(20));
+  for (int i = 0; i < 3; ++i) assert_true(staged_groups[i] >= test_scaled(10));
   assert_true(sums_along >= test_scaled(20) && sums_turning >= test_scaled(20) && sums_in_parts >= test_scaled(15));
 }
 
@@ -828,6 +899,39 @@ static void accesses_of_stretches(void **unused) {
   }
 }
 
+/* Sums by staged tiles read all sectors once, wherever rows begin, and copy whole lines: few requests for 512 bytes. */
+static void accesses_of_staged(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double requests, wavefronts; /* for each 512 bytes at most */
+  } cases[] = {{"ab->a", CUTT_F32, {1001, 300}, 1.1, 9},     {"ab->a", CUTT_F16, {2002, 300}, 1.1, 13},
+               {"ab->a", CUTT_F64, {501, 300}, 1.1, 9},      {"ab->a", CUTT_F32, {1024, 300}, 1.02, 9},
+               {"ab->a", CUTT_F32, {100000, 3}, 1.05, 9},    {"abc->ac", CUTT_F32, {130, 5, 200}, 1.05, 13},
+               {"abc->ac", CUTT_F64, {301, 90, 10}, 1.05, 9}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    place(&t);
+    rates.multiprocessors = 4;
+    rates.block_shared = 227 << 10;
+    cutt_device_pass_staged(&c, &rates, 0, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
+    const double requests = (double)got.load_requests * 512 / bytes,
+                 sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    print_message(
+        "%-7s %2d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, requests, wavefronts, sectors);
+    assert_true(requests <= cases[i].requests && wavefronts <= cases[i].wavefronts && sectors <= 1.1);
+  }
+}
+
 /* Small products: memory's sectors once and whole, and what shared memory takes for 512 bytes of all tensors, which come to an H200's
  * SM in 27 cycles. */
 static void accesses_of_small(void **unused) {
@@ -924,8 +1028,8 @@ int main(void) {
                                      cmocka_unit_test(tiles_of_products),     cmocka_unit_test(sums_by_tiles),
                                      cmocka_unit_test(small_products),        cmocka_unit_test(whole_numbers),
                                      cmocka_unit_test(wavefronts_of_sums),    cmocka_unit_test(loads_of_tiles),
-                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_small),
-                                     cmocka_unit_test(seconds_of_small)};
+                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_staged),
+                                     cmocka_unit_test(accesses_of_small),     cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

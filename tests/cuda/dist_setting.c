@@ -60,7 +60,8 @@ static void run_kernel(const fake_launch *launch) {
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
   if (!l.kernel && !l.flat_kernel && !l.window_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel &&
-      !l.combine_kernel && !l.sum_kernel && !l.join_kernel && !l.small_kernel && !l.stretch_kernel && !l.strip_kernel)
+      !l.combine_kernel && !l.sum_kernel && !l.join_kernel && !l.small_kernel && !l.staged_kernel &&
+      !l.stretch_kernel && !l.strip_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -75,6 +76,7 @@ static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
           : l.combine  ? sizeof *l.combine
           : l.sum      ? sizeof *l.sum
           : l.small    ? sizeof *l.small
+          : l.staged   ? sizeof *l.staged
           : l.stretch  ? sizeof *l.stretch
           : l.strip    ? sizeof *l.strip
           : l.flat     ? sizeof *l.flat

@@ -16,6 +16,7 @@
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
+#include "gpu/kernels/staged_list.h"
 #include "gpu/kernels/stretch_list.h"
 #include "gpu/kernels/strip_list.h"
 #include "gpu/kernels/sum_list.h"
@@ -93,6 +94,8 @@ CUTT_SUM_KERNELS(DECLARE_SUM)
 CUTT_JOIN_KERNELS(DECLARE_JOIN)
 #define DECLARE_SMALL(name) extern simt_small_kernel cutt_##name;
 CUTT_SMALL_KERNELS(DECLARE_SMALL)
+#define DECLARE_STAGED(name) extern simt_staged_kernel cutt_##name;
+CUTT_STAGED_KERNELS(DECLARE_STAGED)
 #define DECLARE_STRETCH(name) extern simt_stretch_kernel cutt_##name;
 CUTT_STRETCH_KERNELS(DECLARE_STRETCH)
 #define DECLARE_STRIP(name) extern simt_strip_kernel cutt_##name;
@@ -146,6 +149,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
 #define LIST_SUM(kernel) {.name = "cutt_" #kernel, .sum = cutt_##kernel},
 #define LIST_JOIN(kernel) {.name = "cutt_" #kernel, .join = cutt_##kernel},
 #define LIST_SMALL(kernel) {.name = "cutt_" #kernel, .small = cutt_##kernel},
+#define LIST_STAGED(kernel) {.name = "cutt_" #kernel, .staged = cutt_##kernel},
 #define LIST_STRETCH(kernel) {.name = "cutt_" #kernel, .stretch = cutt_##kernel},
 #define LIST_STRIP(kernel) {.name = "cutt_" #kernel, .strip = cutt_##kernel},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
@@ -159,13 +163,14 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_sum_kernel *sum;
     simt_join_kernel *join;
     simt_small_kernel *small;
+    simt_staged_kernel *staged;
     simt_stretch_kernel *stretch;
     simt_strip_kernel *strip;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
                       CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_JOIN_KERNELS(LIST_JOIN)
-                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STRETCH_KERNELS(LIST_STRETCH)
-                              CUTT_STRIP_KERNELS(LIST_STRIP)};
+                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STAGED_KERNELS(LIST_STAGED)
+                              CUTT_STRETCH_KERNELS(LIST_STRETCH) CUTT_STRIP_KERNELS(LIST_STRIP)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
@@ -176,6 +181,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     launch->sum_kernel = list[i].sum;
     launch->join_kernel = list[i].join;
     launch->small_kernel = list[i].small;
+    launch->staged_kernel = list[i].staged;
     launch->stretch_kernel = list[i].stretch;
     launch->strip_kernel = list[i].strip;
     if (list[i].pass) launch->pass = args;
@@ -189,6 +195,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
       launch->early = true;
     }
     if (list[i].small) launch->small = args;
+    if (list[i].staged) launch->staged = args;
     if (list[i].stretch) launch->stretch = args;
     if (list[i].strip) launch->strip = args;
     return true;

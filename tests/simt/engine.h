@@ -21,7 +21,7 @@ enum { SIMT_WITHOUT_ASYNC = 1, SIMT_SECOND_APART = 2 };
 
 /* The launch of a kernel by its name, as a driver is given it: args are cutt_kernel_args, cutt_flat_args or cutt_flat_window_args if it has no tables, or
  * those of a contraction in one pass or an elementwise operation. .kernel, .flat_kernel, .window_kernel, .pass_kernel, .multiply_kernel,
- * .panel_kernel, .small_kernel, .stretch_kernel and .sum_kernel are NULL if there is none of this name. */
+ * .panel_kernel, .small_kernel, .staged_kernel, .stretch_kernel and .sum_kernel are NULL if there is none of this name. */
 simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs);
 
 /* Sets the kernel of a contraction in one pass, or of an elementwise operation, and its args, in a launch. False: there is none of this name. */

@@ -22,6 +22,7 @@
 #include "gpu/kernels/panel_args.h"
 #include "gpu/kernels/pass_args.h"
 #include "gpu/kernels/small_args.h"
+#include "gpu/kernels/staged_args.h"
 #include "gpu/kernels/stretch_args.h"
 #include "gpu/kernels/strip_args.h"
 #include "gpu/kernels/sum_args.h"
@@ -48,6 +49,8 @@ typedef void simt_join_kernel(const unsigned char *parts, unsigned char *result,
 
 typedef void simt_small_kernel(const unsigned char *left, unsigned char *result, cutt_small_args args,
                                const unsigned char *right);
+
+typedef void simt_staged_kernel(const unsigned char *left, unsigned char *result, cutt_staged_args args);
 
 typedef void simt_stretch_kernel(const unsigned char *left, unsigned char *result, cutt_stretch_args args);
 
@@ -85,6 +88,8 @@ typedef struct simt_launch {
   const cutt_join_args *join;
   simt_small_kernel *small_kernel;
   const cutt_small_args *small;
+  simt_staged_kernel *staged_kernel;
+  const cutt_staged_args *staged;
   simt_stretch_kernel *stretch_kernel;
   const cutt_stretch_args *stretch;
   simt_strip_kernel *strip_kernel;

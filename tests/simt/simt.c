@@ -302,6 +302,8 @@ static void run_thread(void *argument) {
         l->sum_kernel(l->in, l->out, *l->sum);
       } else if (l->join) {
         l->join_kernel(l->in, l->out, *l->join);
+      } else if (l->staged) {
+        l->staged_kernel(l->in, l->out, *l->staged);
       } else if (l->stretch) {
         l->stretch_kernel(l->in, l->out, *l->stretch);
       } else if (l->small) {

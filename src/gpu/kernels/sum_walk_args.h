@@ -1,4 +1,4 @@
-/* How blocks go through tiles of a sum and the terms of each, for the kernels of sum.cu and stretch.cu. Both are numbers, whose digits are
+/* How blocks go through tiles of a sum and the terms of each, for the kernels of sum.cu, staged.cu and stretch.cu. Both are numbers, whose digits are
  * modes, or chunks of modes. Sums that are too few for all SMs are cut into parts, whose results go to workspace and are added by a second
  * launch. Steps are in bytes. */
 #ifndef CUTT_GPU_KERNELS_SUM_WALK_ARGS_H
