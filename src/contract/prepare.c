@@ -242,6 +242,8 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
     plan->reduced_offset[t] = at;
     at += (size_t)bytes;
     replace_operand(c, (cutt_tensor)t, &made->asked);
+    /* The other operand may have kept apart what are neighbours in this one. */
+    made->asked.modes = cutt_modes_fuse(made->asked.mode, made->asked.modes);
   }
   if (!plan->reduce[CUTT_LEFT] && !plan->reduce[CUTT_RIGHT]) return CUTT_SUCCESS;
   plan->one_offset = at;
