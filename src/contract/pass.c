@@ -9,17 +9,19 @@
 
 enum {
   LINE = 64,
-  RUN_BYTES = 256,           /* of a mode that is cut: as long as a run of a tensor in memory should be */
-  PACKED_BYTES = 24 * 1024,  /* of an operand's part of a tile */
-  PAGE_BYTES = 4096,         /* of a step from which on the processor fetches nothing ahead */
-  BLOCKS_BYTES = 256 * 1024, /* of an operand's part of a tile of blocks */
-  BLOCKS_SUMS = 128 * 1024,  /* of D's part of it */
-  SINGLE_BYTES = 24 * 1024,  /* of the other operand's */
-  BLOCKS_ROWS = 32,          /* that share an operand's numbers, first */
-  BLOCKS_PRODUCTS = 131072,  /* of their tile from which on it is large enough */
-  BLOCKS_TERMS = 256,        /* of a row */
-  DEEP_TERMS = 192,          /* of a row, where sums are longer than a tile's */
-  DEEP_SINGLE = 192 * 1024,  /* of the other operand's part of such a tile */
+  RUN_BYTES = 256,               /* of a mode that is cut: as long as a run of a tensor in memory should be */
+  FAR_RUN_BYTES = 1024,          /* where one comes from memory */
+  PACKED_BYTES = 24 * 1024,      /* of an operand's part of a tile */
+  FAR_PACKED_BYTES = 128 * 1024, /* of one that comes from memory */
+  PAGE_BYTES = 4096,             /* of a step from which on the processor fetches nothing ahead */
+  BLOCKS_BYTES = 256 * 1024,     /* of an operand's part of a tile of blocks */
+  BLOCKS_SUMS = 128 * 1024,      /* of D's part of it */
+  SINGLE_BYTES = 24 * 1024,      /* of the other operand's */
+  BLOCKS_ROWS = 32,              /* that share an operand's numbers, first */
+  BLOCKS_PRODUCTS = 131072,      /* of their tile from which on it is large enough */
+  BLOCKS_TERMS = 256,            /* of a row */
+  DEEP_TERMS = 192,              /* of a row, where sums are longer than a tile's */
+  DEEP_SINGLE = 192 * 1024,      /* of the other operand's part of such a tile */
   DEEP_LINES = 24,        /* cache lines of the first operand by which a number of the other one is multiplied there */
   BLOCK = 8,              /* rows that are computed together */
   WRITTEN = 4,            /* runs of D that are waited for at once, if they are cache lines */
@@ -32,18 +34,23 @@ enum {
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
-  MEMORY = 4,                /* times the bytes that are written past the caches: what no cache holds */
-  PRODUCTS = 16384           /* of a tile from which on it is large enough */
+  FAR_TIMES = 3,             /* times the bytes that are written past the caches: what is read in order */
+  PRODUCTS = 16384,          /* of a tile from which on it is large enough */
+  LARGER = 8,                /* times D's bytes: an operand whose order is that of tiles */
+  TILES = 128,               /* that are enough for many threads */
+  STREAMS = 16,              /* of lines one after the other that a processor fetches ahead at once */
+  FEW_PRODUCTS = 1024        /* of one that would leave the order of memory */
 };
 
 /* Seconds, as measured on one core of an Intel Xeon of 2023 (packing, but to blocks, and dot products of an AMD EPYC): of a call; of
  * a tile; of 64 bytes of products in a row, and in a dot product, which reads two numbers for each; of a dot product of one term
  * that is at most PARTS_BYTES long; of a single product; of a number that is packed alone; of finishing 64 bytes. Of blocks: of a
- * load; of a byte that is copied; of 64 bytes of sums; of a block; of a run of memory that is far from the last one. */
+ * load; of a byte that is copied; of 64 bytes of sums; of a block; of a run of memory that is far from the last one. And what a number that is
+ * packed in a run takes longer from memory, on Zen 4. */
 static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1e-9,
                     short_seconds = 0.45e-9, number_seconds = 0.6e-9, alone_seconds = 0.55e-9, finish_seconds = 0.8e-9,
                     load_seconds = 0.13e-9, copy_seconds = 0.02e-9, store_seconds = 0.5e-9, block_seconds = 5e-9,
-                    far_seconds = 35e-9;
+                    far_seconds = 35e-9, memory_seconds = 0.13e-9;
 
 /* Of a row; of a term of a row; of a number that is packed in a run; of a cache line in a page alone. Tiles of blocks are larger,
  * and packed to a cache that is further away. */
@@ -67,6 +74,28 @@ static int64_t least_step(const cutt_contract_mode *mode) {
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (mode->stride[t] && llabs(mode->stride[t]) < least) least = llabs(mode->stride[t]);
   return least;
+}
+
+/* Bytes of the cache lines that a tensor's elements lie in. */
+static double touched_bytes(const cutt_contraction *c, cutt_tensor t) {
+  int64_t step = INT64_MAX / LINE;
+  for (int i = 0; i < c->modes; ++i)
+    if (c->mode[i].stride[t]) step = smaller(step, (int64_t)llabs(c->mode[i].stride[t]));
+  return (double)c->volume[t] * (double)larger(smaller(step * c->type->bytes, (int64_t)LINE), (int64_t)c->type->bytes);
+}
+
+cutt_tensor cutt_pass_larger_operand(const cutt_contraction *c) {
+  return !c->right_is_one && touched_bytes(c, CUTT_RIGHT) > touched_bytes(c, CUTT_LEFT) ? CUTT_RIGHT : CUTT_LEFT;
+}
+
+/* The step by which a tile grows along a mode: the least one in operands that are gone through in order, if any. */
+static int64_t growing_step(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
+  const int64_t *stride = c->mode[mode].stride, least = least_step(&c->mode[mode]);
+  if (s->by == CUTT_TENSORS) return least;
+  const cutt_tensor second = cutt_other_operand(s->by);
+  const int64_t step = llabs(stride[s->by]), other = s->both ? llabs(stride[second]) : 0;
+  if (!step || !other) return step + other ? step + other : least;
+  return smaller(step, other);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -94,22 +123,28 @@ static double row_bytes(const cutt_contraction *c, const cutt_pass_shape *s) {
   return (double)(cutt_round_up(chunk_along(s) * number_bytes(c), LINE) + LINE);
 }
 
+/* Bytes of an operand's part of a tile that is not in blocks. From memory it comes the better the longer its runs are, and then L2 is near. */
+static double packed_most(const cutt_pass_shape *s, cutt_tensor t) {
+  return s->far[t] ? FAR_PACKED_BYTES : PACKED_BYTES;
+}
+
 /* Does all that a tile needs fit? */
 static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
   volumes v;
   measure(c, s, &v);
   const double row = row_bytes(c, s);
   for (int t = 0; t < CUTT_RESULT; ++t) {
-    const double most = !s->blocked     ? PACKED_BYTES
+    const double most = !s->blocked     ? packed_most(s, (cutt_tensor)t)
                         : !s->single[t] ? BLOCKS_BYTES
                         : s->deep       ? DEEP_SINGLE
                                         : SINGLE_BYTES;
     if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > most) return false;
   }
   const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
+  const bool far = (s->far[0] && s->packed[0]) || (s->far[1] && s->packed[1]);
   return v.rows <= CUTT_PASS_ROWS && v.terms <= (s->deep ? DEEP_TERMS : CUTT_PASS_TERMS) &&
          (s->direct || s->pieces || sums <= (s->blocked ? BLOCKS_SUMS : SUMS_BYTES)) &&
-         (s->summed || s->blocked || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
+         (s->summed || s->blocked || v.terms <= 8 || v.terms * row <= (far ? FAR_PACKED_BYTES : TERMS_BYTES));
 }
 
 /* The longest chunk that fits, at most `most`, and so that all chunks have nearly the same extent. */
@@ -140,8 +175,33 @@ static bool in_place(const cutt_pass_shape *s) {
 /* Is a tile to have only a run of a mode whose neighbours share cache lines? In general where there is no room for all of it. Dot
  * products in place are the better the more of it there is, if what they read lies near; else a cache line of D is enough. */
 static bool is_shortened(const cutt_contraction *c, const cutt_pass_shape *s, int mode, int64_t chunk) {
+  if (in_place(s) && s->by != CUTT_TENSORS && c->mode[mode].stride[s->by]) return false;
   const int64_t left = llabs(c->mode[mode].stride[CUTT_LEFT]), right = llabs(c->mode[mode].stride[CUTT_RIGHT]);
   return in_place(s) && s->summed ? larger(left, right) * c->type->bytes >= PAGE_BYTES : chunk < c->mode[mode].extent;
+}
+
+/* Products of a tile from which on it is large enough. Where it goes through an operand in order they are few if something is left out inside, but
+ * what is left out of free modes comes after all sums in any case; and more if all lies in place, as long as there are tiles for many threads and
+ * no row of dot products comes again for more terms. */
+static double enough_products(const cutt_contraction *c, const cutt_pass_shape *s, const volumes *v, int mode) {
+  if (s->blocked) return BLOCKS_PRODUCTS;
+  if (s->by == CUTT_TENSORS) return PRODUCTS;
+  const int64_t step = growing_step(c, s, mode);
+  const bool summed = cutt_is_summed(c, mode);
+  double all = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const bool is_left_out = s->chunk[i] < c->mode[i].extent && (i != s->along || s->packed[s->by]);
+    if (is_left_out && growing_step(c, s, i) < step && (!summed || cutt_is_summed(c, i))) return FEW_PRODUCTS;
+    all *= (double)c->mode[i].extent;
+  }
+  return in_place(s) && !(s->summed && summed && v->rows > 1) ? larger(all / TILES, (double)PRODUCTS) : PRODUCTS;
+}
+
+/* Does a packed operand repeat its numbers along a mode? It is packed once for all that a tile has of it. */
+static bool shares_packed(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    if (s->packed[t] && !c->mode[mode].stride[t]) return true;
+  return false;
 }
 
 /* How much of a mode a tile has. Of modes whose neighbours share cache lines as much as there is room for, of others so much
@@ -149,14 +209,16 @@ static bool is_shortened(const cutt_contraction *c, const cutt_pass_shape *s, in
 static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
   volumes v;
   measure(c, s, &v);
-  const int64_t extent = c->mode[mode].extent, step = least_step(&c->mode[mode]) * c->type->bytes;
+  const int64_t extent = c->mode[mode].extent, step = growing_step(c, s, mode) * c->type->bytes;
   int64_t most = extent;
-  const double products = s->blocked ? BLOCKS_PRODUCTS : PRODUCTS;
+  const double products = enough_products(c, s, &v, mode);
   if (step >= RUN_BYTES) most = v.products < products ? (int64_t)(products / v.products) : 1;
+  if (s->by != CUTT_TENSORS && shares_packed(c, s, mode)) most = extent;
   int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
   if (step < RUN_BYTES && is_shortened(c, s, mode, chunk)) {
     const bool dots = in_place(s) && s->summed;
-    int64_t run = larger((dots ? LINE : RUN_BYTES) / step, (int64_t)1);
+    const bool far = !s->blocked && (s->far[0] || s->far[1]);
+    int64_t run = larger((dots ? LINE : far ? FAR_RUN_BYTES : RUN_BYTES) / step, (int64_t)1);
     /* Where that is a row or two, a tile would hardly be worth its overhead. */
     if (!dots && !s->blocked && (in_place(s) || cutt_is_summed(c, mode)))
       run = larger(run, (int64_t)(products / v.products));
@@ -336,6 +398,19 @@ static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const
   return seconds;
 }
 
+/* Cache lines of a tile's part of an operand in place that comes from memory, of rows that add up more terms than a processor follows at
+ * once, each in another page. */
+static double far_lines(const cutt_contraction *c, const cutt_pass_shape *s, const volumes *v, cutt_tensor t) {
+  if (s->summed || s->blocked || s->packed[t] || !s->far[t] || cutt_pass_terms_each(c, s, s->chunk) <= STREAMS)
+    return 0;
+  const double near = larger((double)PAGE_BYTES, row_run(c, s, t));
+  for (int i = 0; i < c->modes; ++i) {
+    const double step = (double)llabs(c->mode[i].stride[t]) * c->type->bytes;
+    if (i != s->along && cutt_is_summed(c, i) && s->chunk[i] > 1 && step > 0 && step < near) return 0;
+  }
+  return v->positions[t] * row_bytes(c, s) / LINE;
+}
+
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   const tile_rates *own = s->blocked ? &block_tiles : &row_tiles;
   const double line_takes = !s->summed                      ? line_seconds
@@ -358,7 +433,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                                                    (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first])));
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
   const bool is_short = padded && s->summed && v.terms <= 1 && row <= PARTS_BYTES;
-  const double of_row = is_short ? short_seconds : own->row + v.terms * own->term;
+  const double times = s->summed ? 1 : ceil(v.terms / (double)cutt_pass_terms_each(c, s, s->chunk));
+  const double of_row = is_short ? short_seconds : times * own->row + v.terms * own->term;
   double tile =
       tile_seconds + (s->blocked ? blocks_seconds(c, r, s, &v)
                                  : v.rows * (of_row + v.terms * width * (lines * line_takes + rest * number_seconds)));
@@ -372,7 +448,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
       tile += runs * (each * number * copy_seconds + own->row) / stays;
       continue;
     }
-    const double each = run >= 2 ? packed_seconds(c, s, (cutt_tensor)t, run) : alone_seconds * (number > 8 ? 2 : 1);
+    const double each = run >= 2 ? packed_seconds(c, s, (cutt_tensor)t, run) + (s->far[t] ? memory_seconds : 0)
+                                 : alone_seconds * (number > 8 ? 2 : 1);
     const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
     tile += (numbers * each + v.positions[t] * own->row) / stays;
     /* Lines that a processor does not fetch ahead, since each is in another page. */
@@ -381,6 +458,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
         llabs(step_along(c, s->along, (cutt_tensor)t)) * c->type->bytes >= PAGE_BYTES)
       tile += numbers / run * own->page / stays;
   }
+  for (int k = 0; k < (s->kind == CUTT_PASS_MULTIPLY ? 2 : 1); ++k)
+    tile += far_lines(c, s, &v, k == 0 ? s->first : cutt_other_operand(s->first)) * own->page;
   double finish = 0;
   if (!s->direct) {
     const double sums = v.rows * (s->summed ? 1 : n);
@@ -411,13 +490,15 @@ static bool has_sums(const cutt_contraction *c) {
 
 /* Are rows of sums those of D, with nothing else to be done to them? */
 static bool writes_plainly(const cutt_contraction *c, const cutt_pass_shape *s) {
-  return !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one;
+  return !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one;
 }
 
-/* Modes whose neighbours share cache lines first, by their steps; then those that are summed, so that sums are whole. */
-static bool grows_before(const cutt_contraction *c, int mode, int other) {
-  const int64_t step[2] = {least_step(&c->mode[mode]), least_step(&c->mode[other])};
-  const bool far = step[0] * c->type->bytes >= RUN_BYTES && step[1] * c->type->bytes >= RUN_BYTES;
+/* In the order of an operand; or modes whose neighbours share cache lines first, by their steps, then those that are summed, so that sums
+ * are whole. */
+static bool grows_before(const cutt_contraction *c, const cutt_pass_shape *s, int mode, int other) {
+  const int64_t step[2] = {growing_step(c, s, mode), growing_step(c, s, other)};
+  const bool far =
+      s->by == CUTT_TENSORS && step[0] * c->type->bytes >= RUN_BYTES && step[1] * c->type->bytes >= RUN_BYTES;
   return far && cutt_is_summed(c, mode) != cutt_is_summed(c, other) ? cutt_is_summed(c, mode) : step[0] < step[1];
 }
 
@@ -433,7 +514,7 @@ static bool may_stream(const cutt_contraction *c, const cutt_rates *r, const cut
 
 /* A shape of one element, and what is packed. */
 static void start(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
-  *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && cutt_is_summed(c, along)};
+  *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && cutt_is_summed(c, along), .by = CUTT_TENSORS};
   for (int i = 0; i < c->modes; ++i) s->chunk[i] = 1;
   set_operands(c, s);
   s->direct = !has_sums(c) && !is_large(c, r) && writes_plainly(c, s); /* whatever the chunks will be */
@@ -442,12 +523,12 @@ static void start(const cutt_contraction *c, const cutt_rates *r, int along, cut
 }
 
 /* The modes but the one along, in the order in which a tile grows. */
-static int list_order(const cutt_contraction *c, int along, int *order) {
+static int list_order(const cutt_contraction *c, const cutt_pass_shape *s, int *order) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    if (i == along) continue;
+    if (i == s->along) continue;
     int at = count++;
-    for (; at > 0 && grows_before(c, i, order[at - 1]); --at) order[at] = order[at - 1];
+    for (; at > 0 && grows_before(c, s, i, order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = i;
   }
   return count;
@@ -465,23 +546,74 @@ static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pa
   s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
-  s->in_order = !s->summed && !s->packed[s->first] && r->stream_bytes > 0 &&
-                c->volume[s->first] * c->type->bytes >= MEMORY * r->stream_bytes;
+  s->in_order = !s->summed && !s->packed[s->first] && s->far[s->first];
   const cutt_tensor second = cutt_other_operand(s->first);
   s->keeps_second = s->blocked && !s->deep && second_stays(c, r, s);
   s->asks = s->blocked && !s->packed[second] && is_from_memory(c, r, second);
   s->seconds = seconds_of(c, r, s);
 }
 
+/* The larger operand, if it may come from memory and D is small beside it, is gone through in its order there. Not so dot products of two large
+ * ones in place, whose orders may be different. */
+static void set_order(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
+  const cutt_tensor t = cutt_pass_larger_operand(c);
+  const double bytes = touched_bytes(c, t), others = touched_bytes(c, cutt_other_operand(t));
+  const double least = (double)r->stream_bytes;
+  if (r->stream_bytes == 0) return;
+  for (int i = 0; i < CUTT_RESULT; ++i) s->far[i] = touched_bytes(c, (cutt_tensor)i) >= FAR_TIMES * least;
+  if (bytes < least || bytes < LARGER * touched_bytes(c, CUTT_RESULT) || is_from_memory(c, r, CUTT_RESULT)) return;
+  const bool packs = s->packed[cutt_other_operand(t)] && others > (double)r->cache_bytes;
+  s->both = !c->right_is_one && (packs || 2 * others >= bytes);
+  if (!s->both || !s->summed || !in_place(s)) s->by = t;
+}
+
+int64_t cutt_pass_terms_each(const cutt_contraction *c, const cutt_pass_shape *s, const int64_t *extent) {
+  enum { FEW = 8 };
+  int64_t count = 1, least = INT64_MAX;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t step = llabs(c->mode[i].stride[s->first]);
+    if (i != s->along && !cutt_is_summed(c, i) && extent[i] > 1 && step && step < least) least = step;
+  }
+  for (int i = 0; i < c->modes; ++i) {
+    const bool inside = s->by != s->first || llabs(c->mode[i].stride[s->first]) < least;
+    if (i != s->along && cutt_is_summed(c, i) && inside) count *= extent[i];
+  }
+  return count > 1 ? count : FEW;
+}
+
+/* Where something is packed, more of the mode along. */
+static void lengthen(const cutt_contraction *c, cutt_pass_shape *s) {
+  int64_t most = NEAR_BYTES;
+  if (s->by != CUTT_TENSORS && s->packed[s->by]) {
+    const int64_t step = llabs(c->mode[s->along].stride[s->by]);
+    bool innermost = step > 0;
+    for (int i = 0; i < c->modes; ++i) {
+      const int64_t other = llabs(c->mode[i].stride[s->by]);
+      innermost = innermost && (i == s->along || !other || other > step);
+    }
+    if (innermost) most = (int64_t)packed_most(s, s->by);
+  }
+  s->chunk[s->along] = longest(c, s, s->along, most / number_bytes(c));
+}
+
 void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
   start(c, r, along, s);
+  set_order(c, r, s);
   int order[CUTT_MOST_MODES];
-  const int count = list_order(c, along, order);
+  const int count = list_order(c, s, order);
   const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
   const int64_t far = s->summed ? SUMMED_BYTES : s->direct || s->pieces ? DIRECT_BYTES : FAR_BYTES;
   if (along >= 0) s->chunk[along] = longest(c, s, along, packs ? NEAR : far / number_bytes(c));
-  for (int i = 0; i < count; ++i) grow(c, s, order[i]);
-  if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
+  bool lengthens = along >= 0 && packs;
+  for (int i = 0; i < count; ++i) {
+    const bool is_far = growing_step(c, s, order[i]) * c->type->bytes >= RUN_BYTES;
+    if (lengthens && is_far && s->by != CUTT_TENSORS) {
+      lengthen(c, s);
+      lengthens = false;
+    }
+    grow(c, s, order[i]);
+  }
+  if (lengthens) lengthen(c, s);
   finish_shape(c, r, s);
 }
 
@@ -545,7 +677,7 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
   /* From memory it is copied first, by which more of it is on its way at once. */
   if (c->volume[s->first] * c->type->bytes > r->cache_bytes) s->packed[s->first] = true;
   int order[CUTT_MOST_MODES];
-  const int count = list_order(c, along, order);
+  const int count = list_order(c, s, order);
   s->direct = false;
   s->chunk[along] = longest(c, s, along, lines * LINE / number_bytes(c));
   /* Sums whole, if there is room, and some rows that share; then modes whose neighbours share cache lines; then more rows. */

@@ -37,6 +37,11 @@ typedef struct cutt_pass_shape {
   bool blocked;
   int64_t lines;
   bool deep; /* sums of blocks are longer than a tile's */
+  /* Of tiles that are not in blocks: the operand in whose order in memory they go through it; CUTT_TENSORS: none. And is the other one
+   * to be read in runs, too, since it is not much smaller, or packed from beyond a core's own cache? */
+  cutt_tensor by;
+  bool both;
+  bool far[CUTT_RESULT]; /* an operand comes from memory */
   /* Of blocks: what the next tile reads of the second operand, in place, is asked for. And the innermost loops over tiles are those along
    * which the second operand's part stays the same, not the first's. */
   bool asks, keeps_second;
@@ -74,6 +79,7 @@ typedef struct cutt_pass_runs {
 /* Tiles of one kind: those whose modes are at their last, shorter chunk, or not, alike. */
 typedef struct cutt_pass_tiles {
   int64_t rows, terms;
+  int64_t each;  /* terms that are added up before it is the next row's turn */
   int64_t group; /* rows, one after the other, that are at one place of the first operand; of a blocked shape */
   int64_t *row[CUTT_TENSORS], *term[2];
   int64_t *sum_row; /* in the scratch */
@@ -128,6 +134,18 @@ bool cutt_pass_shape_blocked(const cutt_contraction *contraction, const cutt_rat
 
 /* Is it a free mode in which only the second operand and D have steps? Rows along it share the first operand's numbers. */
 bool cutt_pass_shares(const cutt_contraction *contraction, const cutt_pass_shape *shape, int mode);
+
+/* The one of which more of memory is read. */
+cutt_tensor cutt_pass_larger_operand(const cutt_contraction *contraction);
+
+/* Along a free mode: terms of a row that are added up before it is the next row's turn, if a tile has so much of each mode. Where it goes through
+ * the first operand in order those are terms whose steps are shorter than the rows', or else a few. */
+int64_t cutt_pass_terms_each(const cutt_contraction *contraction, const cutt_pass_shape *shape, const int64_t *extent);
+
+/* Are a tile's rows in another order than D's? */
+static inline bool cutt_pass_lists_rows(const cutt_pass_shape *shape) {
+  return shape->blocked || shape->summed || shape->by != CUTT_TENSORS;
+}
 
 /* Tile modes of one tensor that follow each other in memory, the innermost first, into mode[]; returns how many. Those after
  * *contiguous are not contiguous. */

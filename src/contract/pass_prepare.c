@@ -98,9 +98,11 @@ static void list_runs(const maker *m, unsigned kind, cutt_tensor t, int64_t *len
   }
 }
 
-/* Dot products are done in the order in which memory has what they read most of. */
-static cutt_tensor larger_operand(const cutt_contraction *c) {
-  return !c->right_is_one && c->volume[CUTT_RIGHT] > c->volume[CUTT_LEFT] ? CUTT_RIGHT : CUTT_LEFT;
+/* Tiles that have an order in an operand go by that, and dot products by the operand of which they read most. */
+static cutt_tensor rows_by(const cutt_contraction *c, const cutt_pass_shape *s) {
+  if (s->blocked) return cutt_other_operand(s->first);
+  if (s->by != CUTT_TENSORS) return s->by;
+  return s->summed ? cutt_pass_larger_operand(c) : CUTT_RESULT;
 }
 
 /* On the heap, since it is large for a stack. */
@@ -112,14 +114,13 @@ typedef struct lists {
 static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   const cutt_pass_shape *s = &m->pass->shape;
   cutt_pass_tiles *tiles = &m->pass->tiles[kind];
-  list_modes(m, kind, false,
-             s->blocked  ? cutt_other_operand(s->first)
-             : s->summed ? larger_operand(m->c)
-                         : CUTT_RESULT,
-             &l->rows);
+  list_modes(m, kind, false, rows_by(m->c, s), &l->rows);
   list_modes(m, kind, true, s->first, &l->terms);
   tiles->rows = nest_count(&l->rows);
   tiles->terms = nest_count(&l->terms);
+  int64_t extent[CUTT_MOST_MODES];
+  for (int i = 0; i < m->c->modes; ++i) extent[i] = extent_in(m, kind, i);
+  tiles->each = cutt_pass_terms_each(m->c, s, extent);
   tiles->group = 1;
   for (int i = 0; i < l->rows.modes; ++i)
     if (cutt_pass_shares(m->c, s, l->rows.mode[i])) tiles->group *= l->rows.extent[i];
@@ -148,13 +149,13 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
     at += runs->count;
   }
   tiles->sum_row = at;
-  const bool listed = s->blocked || s->summed; /* rows are in another order than D's */
+  const bool listed = cutt_pass_lists_rows(s);
   if (listed) walk(&l->rows, l->scratch[CUTT_RESULT], at);
   for (int64_t i = 0; i < tiles->rows && !listed; ++i) at[i] = i * m->pass->pitch[CUTT_RESULT];
   return CUTT_SUCCESS;
 }
 
-static bool goes_outside(const cutt_pass *p, const cutt_pass_loop *loop, const cutt_pass_loop *other, int by) {
+static bool goes_outside(const cutt_pass *p, const cutt_pass_loop *loop, const cutt_pass_loop *other, cutt_tensor by) {
   const cutt_tensor stays = p->shape.keeps_second ? cutt_other_operand(p->shape.first) : p->shape.first;
   if (p->shape.blocked && by == CUTT_RESULT && !loop->step[stays] != !other->step[stays]) return loop->step[stays] != 0;
   return llabs(loop->step[by]) > llabs(other->step[by]);
@@ -174,7 +175,9 @@ static void list_loops(maker *m) {
   }
   p->items = p->additions = 1;
   for (int summed = 0; summed < 2; ++summed) {
-    const int begin = summed ? p->loops : 0, by = summed ? CUTT_LEFT : CUTT_RESULT;
+    const int begin = summed ? p->loops : 0;
+    const cutt_tensor unordered = summed ? CUTT_LEFT : CUTT_RESULT,
+                      by = p->shape.by == CUTT_TENSORS ? unordered : p->shape.by;
     int end = begin;
     for (int i = 0; i < c->modes; ++i) {
       const int64_t chunk = p->shape.chunk[i], extent = c->mode[i].extent;

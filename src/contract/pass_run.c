@@ -106,8 +106,9 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                           .out = s->direct ? at->at[CUTT_RESULT] : sums,
                           .pitch = p->pitch[CUTT_RESULT],
                           .group = tiles->group,
+                          .each = tiles->each,
                           .out_row = s->direct                 ? tiles->row[CUTT_RESULT]
-                                     : s->blocked || s->summed ? tiles->sum_row
+                                     : cutt_pass_lists_rows(s) ? tiles->sum_row
                                                                : NULL,
                           .room = !s->direct && !s->blocked && !s->summed,
                           .may_ask = {p->asks_in_order && !s->packed[first], p->asks_in_order && !s->packed[second]},
@@ -149,7 +150,7 @@ typedef struct run {
 static run run_of(const cutt_pass *p, const cutt_pass_tiles *tiles, int64_t number) {
   const cutt_pass_runs *runs = &tiles->runs[CUTT_RESULT];
   const int64_t length = p->shape.summed || p->shape.packed[CUTT_RESULT] ? runs->length : 1;
-  if (p->shape.blocked || p->shape.summed) return (run){runs->from[number], runs->to[number], length};
+  if (cutt_pass_lists_rows(&p->shape)) return (run){runs->from[number], runs->to[number], length};
   return (run){tiles->row[CUTT_RESULT][number * length], number * length * p->pitch[CUTT_RESULT], length};
 }
 
@@ -338,6 +339,7 @@ static void join(const execution *e, char *room) {
                                    .term = {zero, zero},
                                    .rows = in_one ? 1 : tiles->rows,
                                    .terms = 1,
+                                   .each = 1,
                                    .n = in_one ? p->sums_bytes / p->number : at.n,
                                    .out = sums,
                                    .out_row = tiles->sum_row,

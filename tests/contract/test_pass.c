@@ -79,7 +79,7 @@ static void shrink(test_rng *rng, const cutt_contraction *c, cutt_pass_shape *s)
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K && s->chunk[i] < c->mode[i].extent) s->direct = false;
 }
 
-static long shapes, combined, direct, streamed, blocked, deep, twice, asking, keeping;
+static long shapes, combined, direct, streamed, blocked, deep, twice, asking, keeping, ordered;
 
 /* Holds one to the definition. */
 static void assert_right(const test_contraction *t, const cutt_pass_shape *shape, const char *isa) {
@@ -124,6 +124,7 @@ static void try_shape(const test_contraction *t, const cutt_contraction *c, cons
   deep += shape->deep;
   asking += shape->asks;
   keeping += shape->keeps_second;
+  ordered += shape->by != CUTT_TENSORS;
   twice += shape->deep && shape->packed[CUTT_LEFT] && shape->packed[CUTT_RIGHT];
 }
 
@@ -132,7 +133,10 @@ static void try_along(test_rng *rng, const test_contraction *t, const cutt_contr
   cutt_pass_shape_of(c, &rates, along, &shape);
   assert_true(shape.seconds > 0 && isfinite(shape.seconds));
   if (test_chance(rng, 60)) shrink(rng, c, &shape);
-  shape.in_order = test_chance(rng, 50); /* whatever its operands' sizes are */
+  /* Whatever its operands' sizes are. */
+  shape.in_order = test_chance(rng, 50);
+  if (!shape.streams && !shape.pieces && test_chance(rng, 50))
+    shape.by = c->right_is_one || test_chance(rng, 50) ? CUTT_LEFT : CUTT_RIGHT;
   try_shape(t, c, &shape);
   if (!cutt_pass_shape_blocked(c, &rates, along, test_random_in(rng, 1, 12), &shape)) return;
   assert_true(shape.seconds > 0 && isfinite(shape.seconds));
@@ -273,6 +277,8 @@ static void long_sums(void **unused) {
   rates = before;
   print_message("%ld shapes with sums longer than a tile's, of %ld both operands are packed\n", deep, twice);
   assert_true(deep >= test_scaled(20) && twice >= test_scaled(14));
+  print_message("%ld go through an operand in its order\n", ordered);
+  assert_true(ordered >= test_scaled(100));
   print_message("%ld ask for what the next tile reads, of %ld the second operand's part stays\n", asking, keeping);
   assert_true(asking >= test_scaled(100) && keeping >= test_scaled(100));
 }

@@ -367,24 +367,26 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
     const bool ask = t->may_ask[0] && (plain || ask_terms);                                                            \
     /* Of rows that follow each other in memory one after the other is added, so that all is read in order. */         \
     const bool in_order = t->in_order && next >= bytes && next < bytes + LINE_BYTES && bytes > IN_ORDER_BYTES;         \
-    const int64_t together = in_order ? 1 : terms;                                                                     \
-    for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
-      char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
-      for (int64_t s = 0; s < (plain ? 1 : terms); s += together) {                                                    \
-        own.term[0] = term[0] + s;                                                                                     \
-        own.term[1] = term[1] + s;                                                                                     \
-        own.terms = terms - s < together ? terms - s : together;                                                       \
-        own.adds = adds || s > 0;                                                                                      \
-        const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                \
-        const char *r = t->operand[1] + t->row[1][row] + t->term[1][0];                                                \
-        int64_t at = 0;                                                                                                \
-        for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                  \
-        if (MASKS && !plain) {                                                                                         \
-          end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                          \
-          continue;                                                                                                    \
+    for (int64_t begin = 0, end; begin < terms; begin = end) {                                                         \
+      end = terms - begin > own.each ? begin + own.each : terms;                                                       \
+      for (int64_t row = 0; row < t->rows; ++row) {                                                                    \
+        char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                          \
+        for (int64_t s = begin; s < end; s += own.terms) {                                                             \
+          own.term[0] = term[0] + s;                                                                                   \
+          own.term[1] = term[1] + s;                                                                                   \
+          own.terms = in_order ? 1 : end - begin;                                                                      \
+          own.adds = adds || s > 0;                                                                                    \
+          const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                              \
+          const char *r = t->operand[1] + t->row[1][row] + t->term[1][0];                                              \
+          int64_t at = 0;                                                                                              \
+          for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                \
+          if (MASKS && !plain) {                                                                                       \
+            end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                        \
+            continue;                                                                                                  \
+          }                                                                                                            \
+          for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                        \
+          for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                 \
         }                                                                                                              \
-        for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                          \
-        for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                   \
       }                                                                                                                \
     }                                                                                                                  \
   }                                                                                                                    \

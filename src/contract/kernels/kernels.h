@@ -28,6 +28,8 @@ typedef struct cutt_pass_tile {
   const char *operand[2];
   const int64_t *row[2], *term[2];
   int64_t rows, terms, n;
+  /* Along a free mode: so many terms, or all that are left, are added up before it is the next row's turn; then rows come again. */
+  int64_t each;
   /* Of blocks: so many rows, one after the other, are sums of the same numbers of the first operand. It divides rows. */
   int64_t group;
   /* Row r goes to out + r * pitch, or where out_row is not NULL to out + out_row[r]. */
