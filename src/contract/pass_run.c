@@ -8,7 +8,7 @@
 #include "contract/pass.h"
 #include "plan/services.h"
 
-enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 256, AHEAD = 16, LINE = 64 };
+enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 64, AHEAD = 16, LINE = 64 };
 
 /* A thread's part in it. */
 typedef struct worker {
