@@ -21,7 +21,8 @@ set(cutt_cuda_all_archs 70 75 80 90 100 120)
 # The architectures that device code asks __CUDA_ARCH__ for, and the oldest (tests/install/generations.sh holds it to this). From one
 # that a source asks for to the next it has the same PTX, and to make that takes three times as long as to assemble it for an
 # architecture. From 100 on nvcc compiles by another compiler, which takes twice as long for code of more instructions than what
-# ptxas makes for these from the PTX of 90 (docs/log.md): a source asks for 100 only where that would spill.
+# ptxas makes for these from the PTX of 90 (docs/log.md): a source asks for 100 only where that would spill on an
+# sm_120, or ask for more threads than its SMs have.
 set(cutt_cuda_generations 70 75 80 90 100)
 set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
 

@@ -8,7 +8,10 @@
 enum { FLAT_ASYNC_COPIES = 4 };
 
 /* Blocks that fit on an SM. Those of sm_75 have 1024 threads at most, of sm_86, sm_89 and sm_120 1536, of sm_90 2048. */
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 1000
+#define FLAT_ASYNC_BLOCKS 6
+#define FLAT_ASYNC_ADD_BLOCKS 5
+#elif __CUDA_ARCH__ >= 900
 #define FLAT_ASYNC_BLOCKS 8
 #define FLAT_ASYNC_ADD_BLOCKS 5
 #elif __CUDA_ARCH__ >= 800

@@ -20,7 +20,9 @@
 enum { FLAT_SECTOR = 32, FLAT_WINDOW_COPIES = 2, FLAT_WINDOW_STORES = 2 };
 
 /* Blocks that fit on an SM: as in flat_async.cu. */
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 1000
+#define FLAT_WINDOW_BLOCKS 6
+#elif __CUDA_ARCH__ >= 900
 #define FLAT_WINDOW_BLOCKS 8
 #elif __CUDA_ARCH__ >= 800
 #define FLAT_WINDOW_BLOCKS 6
