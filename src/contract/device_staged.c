@@ -79,9 +79,9 @@ static bool choose_long(const cutt_contraction *c, int64_t room, int64_t most_ro
   s->slice_mode = -1;
   s->slices = 1;
   choose_columns(c, most_row, s);
+  if (s->across < 1 || s->pitch < 1 || s->pitch > room) return false;
   s->groups = WARPS / s->across;
   const int64_t most = room / s->pitch;
-  if (most < 1) return false;
   s->rows = cutt_sum_chunk(c->mode[s->row_mode].extent, most);
   s->slice_pitch = 0;
   s->pieces = s->joined;
@@ -104,6 +104,7 @@ static bool choose_short(const cutt_contraction *c, int64_t room, cutt_staged_sh
   const int64_t step = step_of(c, s->slice_mode), bytes = slice_bytes_of(c, s);
   s->pieces = s->joined && (s->slice_mode < 0 || step == bytes);
   s->slice_pitch = s->pieces ? bytes : pitch_of(bytes, step);
+  if (s->slice_pitch < 1) return false;
   s->slices =
       s->slice_mode < 0 ? 1 : cutt_sum_chunk(c->mode[s->slice_mode].extent, larger(room / s->slice_pitch, INT64_C(1)));
   s->shared_bytes = CUTT_STAGED_STAGES * stage_bytes(c, s);
@@ -125,7 +126,7 @@ static double slots_of(const cutt_contraction *c, const cutt_staged_shape *s, do
     FOR_SUM = 4
   };
   const int64_t bytes = c->type->bytes, each = WINDOW / bytes;
-  const double length = s->pieces   ? CUTT_STAGED_PIECE - LINE / 2
+  const double length = s->pieces   ? CUTT_STAGED_PIECE - LINE / 2.0
                         : s->joined ? (double)slice_bytes_of(c, s)
                                     : (double)row_bytes_of(c, s),
                runs = s->pieces   ? ceil((double)(s->slices * slice_bytes_of(c, s)) / CUTT_STAGED_PIECE)

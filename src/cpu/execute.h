@@ -49,7 +49,8 @@ static inline bool cutt_cpu_may_overrun(const cutt_cpu_job *j, const cutt_cpu_ti
 /* A run that is staged little by little, of which whole lines are written in between: memory does neither at its speed while much is
  * read and then much written. `at`: bytes that are written, from the beginning of the line in which the run begins. */
 typedef struct cutt_cpu_drain {
-  const cutt_cpu_kernels *kernels; /* NULL: nothing is written in between */
+  bool writes; /* else nothing is written in between */
+  const cutt_cpu_kernels *kernels;
   char *line, *stage;
   int64_t lead, at;
 } cutt_cpu_drain;

@@ -7,7 +7,7 @@
 enum { LINE = CUTT_CPU_LINE };
 
 void cutt_cpu_drain_lines(cutt_cpu_drain *d, int64_t bytes) {
-  if (!d->kernels || d->lead + bytes < d->at + LINE) return;
+  if (!d->writes || d->lead + bytes < d->at + LINE) return;
   const int64_t lines = (d->lead + bytes - d->at) / LINE;
   d->kernels->store_lines(d->line + d->at, d->stage + d->at, lines);
   d->at += lines * LINE;

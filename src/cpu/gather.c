@@ -61,12 +61,12 @@ static void gather_run(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *t
     p->skip(to, from, t->rows, p->in_step, j->direct && p->non_temporal);
     return;
   }
-  if (p->in_step != 0 && ahead->runs == 0 && !d->kernels) {
+  if (p->in_step != 0 && ahead->runs == 0 && !d->writes) {
     p->kernels->strided(to, from, p->in_step, t->rows, p->w, p->step_ahead);
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead, d) : 0;
-  const bool whole = ahead->runs == 0 && !d->kernels;
+  const bool whole = ahead->runs == 0 && !d->writes;
   const int64_t few = whole ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
@@ -192,7 +192,7 @@ void cutt_cpu_gather_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cutt
     }
     const int64_t lead = cutt_cpu_begin_run(j, t, dst, s->stage, carry);
     if (p->non_temporal && !p->scale.active)
-      written = (cutt_cpu_drain){p->kernels, dst - lead, s->stage, lead, t->first && lead > 0 ? LINE : 0};
+      written = (cutt_cpu_drain){true, p->kernels, dst - lead, s->stage, lead, t->first && lead > 0 ? LINE : 0};
     gather_run(j, t, s->stage + lead, src, ahead, &written);
     cutt_cpu_flush_run(j, t, dst, s->stage, lead, t->rows * t->shared_run, carry, written.at);
   }

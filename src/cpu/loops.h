@@ -33,6 +33,7 @@ static inline void cutt_cpu_sequence_begin(const cutt_cpu_plan *p, int64_t at, c
 static inline void cutt_cpu_loops_next(const cutt_cpu_loop *restrict loop, int loops, int64_t *restrict position,
                                        int64_t *restrict in, int64_t *restrict out) {
   for (int i = 0; i < loops; ++i) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): all positions were set where the loops began */
     if (++position[i] < loop[i].extent) {
       *in += loop[i].in_stride;
       *out += loop[i].out_stride;
