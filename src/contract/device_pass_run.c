@@ -237,14 +237,11 @@ static void set_strides(maker *m) {
 
 /* ------------------------------------------------------------------------------------------------------------------ the pass */
 
-static cuttResult make(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const int64_t element = c->type->bytes, sum = cutt_sum_bytes(c);
   const bool in_parts = shape->parts > 1;
   maker m = {.c = c, .s = shape, .pass = pass, .bytes = {element, element, in_parts ? sum : element}};
   cutt_pass_args *args = &pass->args;
-  pass->shape = *shape;
   pass->kernel = kernel_of(c->type->type);
   args->way = (uint32_t)shape->way;
   args->x = cutt_divide_by(shape->positions);
@@ -269,11 +266,8 @@ static cuttResult make(const cutt_contraction *c, const cutt_device_shape *shape
   return make_join(&m);
 }
 
-static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   maker m = {.c = c, .s = shape, .pass = pass};
-  pass->shape = *shape;
   pass->tiles = shape->products.tiles;
   pass->kernel = c->type->type == CUTT_F64 ? MULTIPLY_F64 : MULTIPLY_F32;
   pass->grid.blocks = (uint32_t)(cutt_multiply_blocks(&shape->products) * shape->parts);
@@ -285,11 +279,8 @@ static cuttResult make_products(const cutt_contraction *c, const cutt_device_sha
   return make_join(&m);
 }
 
-static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_panel_shape *s = &shape->panel;
-  pass->shape = *shape;
   pass->tiles = s->panels * s->matrices * s->strips;
   pass->kernel = c->type->type == CUTT_F64 ? PANEL_F64 : PANEL_F32;
   pass->grid.blocks = (uint32_t)pass->tiles;
@@ -298,11 +289,8 @@ static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape
   return CUTT_SUCCESS;
 }
 
-static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_core_shape *s = &shape->core;
-  pass->shape = *shape;
   pass->tiles = s->panels * s->matrices * s->strips;
   pass->kernel = s->streams_rows ? CORE_ROWS : CORE_COLUMNS;
   pass->grid.blocks = (uint32_t)pass->tiles;
@@ -311,11 +299,8 @@ static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape 
   return CUTT_SUCCESS;
 }
 
-static cuttResult make_strips(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_strips(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_strip_shape *s = &shape->strip;
-  pass->shape = *shape;
   pass->tiles = s->panels * s->matrices * s->strips;
   pass->kernel = STRIPS + (s->streams_rows ? s->each / 4 - 2 : s->each / 2);
   pass->grid.blocks = (uint32_t)pass->tiles;
@@ -324,79 +309,58 @@ static cuttResult make_strips(const cutt_contraction *c, const cutt_device_shape
   return CUTT_SUCCESS;
 }
 
-/* The launch of a sum of one operand; and where it is in parts, room for these and what adds them up. */
-static cuttResult deal_out(const maker *m, const cutt_sum_blocks *b, int64_t result_bytes) {
+/* A sum of one operand: its kernel, of a family, and where it writes: D, or parts of it. Returns the bytes of a number there. */
+static int64_t begin_sum(maker *m, const cutt_sum_blocks *b, int family, uint32_t threads) {
+  m->pass->kernel = family + kernel_of(m->c->type->type);
+  m->pass->grid.threads = threads;
+  set_strides(m);
+  return b->parts > 1 ? cutt_sum_bytes(m->c) : m->c->type->bytes;
+}
+
+/* The rest of what its kernel is given, and the launch; and where it is in parts, room for these and what adds them up. */
+static cuttResult end_sum(const maker *m, const cutt_sum_blocks *b, int64_t result_bytes, cutt_sum_scalars *scalars,
+                          uint8_t *stores_sums, int64_t *part_bytes) {
+  set_scalars(m->c, scalars);
   m->pass->tiles = b->tiles;
   m->pass->grid.blocks = (uint32_t)(cutt_ceil_of(b->tiles, b->block_tiles) * b->parts);
+  *stores_sums = b->parts > 1;
   if (b->parts == 1) return CUTT_SUCCESS;
-  m->pass->workspace = (size_t)(m->c->volume[CUTT_RESULT] * result_bytes * b->parts);
+  *part_bytes = m->c->volume[CUTT_RESULT] * result_bytes;
+  m->pass->workspace = (size_t)(*part_bytes * b->parts);
   return make_join(m);
 }
 
-static cuttResult make_tiles(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_tiles(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_sum_shape *s = &shape->sum;
-  const bool in_parts = s->blocks.parts > 1;
-  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
   cutt_sum_args *args = &pass->sum;
   maker m = {.c = c, .s = shape, .pass = pass};
-  pass->shape = *shape;
-  pass->kernel = SUMS + kernel_of(c->type->type);
-  set_strides(&m);
+  const int64_t result_bytes = begin_sum(&m, &s->blocks, SUMS, CUTT_SUM_THREADS);
   cutt_sum_fill(c, s, m.result, result_bytes, args, &pass->grid.shared_bytes);
-  set_scalars(c, &args->scalars);
-  args->stores_sums = in_parts;
-  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
-  pass->grid.threads = CUTT_SUM_THREADS;
-  return deal_out(&m, &s->blocks, result_bytes);
+  return end_sum(&m, &s->blocks, result_bytes, &args->scalars, &args->stores_sums, &args->part_bytes);
 }
 
-static cuttResult make_stretches(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_stretches(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_stretch_shape *s = &shape->stretch;
-  const bool in_parts = s->blocks.parts > 1;
-  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
   cutt_stretch_args *args = &pass->stretch;
   maker m = {.c = c, .s = shape, .pass = pass};
-  pass->shape = *shape;
-  pass->kernel = STRETCHES + kernel_of(c->type->type);
-  set_strides(&m);
+  const int64_t result_bytes = begin_sum(&m, &s->blocks, STRETCHES, CUTT_STRETCH_THREADS);
   cutt_stretch_fill(c, s, m.result, result_bytes, args);
-  set_scalars(c, &args->scalars);
-  args->stores_sums = in_parts;
-  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
-  pass->grid.threads = CUTT_STRETCH_THREADS;
   pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
-  return deal_out(&m, &s->blocks, result_bytes);
+  return end_sum(&m, &s->blocks, result_bytes, &args->scalars, &args->stores_sums, &args->part_bytes);
 }
 
-static cuttResult make_staged(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_staged(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_staged_shape *s = &shape->staged;
-  const bool in_parts = s->blocks.parts > 1;
-  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
   cutt_staged_args *args = &pass->staged;
   maker m = {.c = c, .s = shape, .pass = pass};
-  pass->shape = *shape;
-  pass->kernel = STAGED + kernel_of(c->type->type);
-  set_strides(&m);
+  const int64_t result_bytes = begin_sum(&m, &s->blocks, STAGED, CUTT_STAGED_THREADS);
   cutt_staged_fill(c, s, m.result, result_bytes, args);
-  set_scalars(c, &args->scalars);
-  args->stores_sums = in_parts;
-  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
-  pass->grid.threads = CUTT_STAGED_THREADS;
   pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
-  return deal_out(&m, &s->blocks, result_bytes);
+  return end_sum(&m, &s->blocks, result_bytes, &args->scalars, &args->stores_sums, &args->part_bytes);
 }
 
-static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_small_shape *s = &shape->small;
-  pass->shape = *shape;
   pass->tiles = s->tiles;
   pass->kernel = SMALL + kernel_of(c->type->type);
   pass->grid.blocks = (uint32_t)s->blocks;
@@ -409,11 +373,8 @@ static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape 
   return CUTT_SUCCESS;
 }
 
-static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
-                                   const cutt_runtime *runtime, cutt_device_pass **made) {
-  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
-  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
-  pass->shape = *shape;
+static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_runtime *runtime,
+                                   cutt_device_pass *pass) {
   const cuttResult result = cutt_device_combine_prepare(c, rates, runtime, &pass->combination);
   if (!result) pass->tiles = pass->combination->device->narrow.args.tiles;
   return result;
@@ -422,38 +383,41 @@ static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *
 cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                     const cutt_runtime *runtime, cutt_device_pass **pass) {
   cuttResult result = CUTT_SUCCESS;
+  cutt_device_pass *made = *pass = calloc(1, sizeof *made);
+  if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+  made->shape = *shape;
   switch (shape->kind) {
     case CUTT_DEVICE_COMBINATION:
-      return make_combination(c, rates, shape, runtime, pass);
+      return make_combination(c, rates, runtime, made);
     case CUTT_DEVICE_PRODUCTS:
-      result = make_products(c, shape, pass);
+      result = make_products(c, shape, made);
       break;
     case CUTT_DEVICE_PANELS:
-      result = make_panels(c, shape, pass);
+      result = make_panels(c, shape, made);
       break;
     case CUTT_DEVICE_CORES:
-      result = make_cores(c, shape, pass);
+      result = make_cores(c, shape, made);
       break;
     case CUTT_DEVICE_STRIPS:
-      result = make_strips(c, shape, pass);
+      result = make_strips(c, shape, made);
       break;
     case CUTT_DEVICE_TILES:
-      result = make_tiles(c, shape, pass);
+      result = make_tiles(c, shape, made);
       break;
     case CUTT_DEVICE_STRETCHES:
-      result = make_stretches(c, shape, pass);
+      result = make_stretches(c, shape, made);
       break;
     case CUTT_DEVICE_STAGED:
-      result = make_staged(c, shape, pass);
+      result = make_staged(c, shape, made);
       break;
     case CUTT_DEVICE_SMALL:
-      result = make_small(c, shape, pass);
+      result = make_small(c, shape, made);
       break;
     default:
-      result = make(c, shape, pass);
+      result = make(c, shape, made);
   }
-  if (!result) result = runtime->kernels_find(&pass_kernels, &(*pass)->kernels);
-  if (!result && (*pass)->join) result = runtime->kernels_find(&join_kernels, &(*pass)->join->kernels);
+  if (!result) result = runtime->kernels_find(&pass_kernels, &made->kernels);
+  if (!result && made->join) result = runtime->kernels_find(&join_kernels, &made->join->kernels);
   return result;
 }
 

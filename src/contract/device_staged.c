@@ -237,7 +237,6 @@ void cutt_staged_choose(const cutt_contraction *c, const cutt_rates *r, int64_t 
 
 void cutt_staged_fill(const cutt_contraction *c, const cutt_staged_shape *s, const int64_t *result_stride,
                       int64_t result_bytes, cutt_staged_args *args) {
-  const int64_t element = c->type->bytes;
   int64_t part[CUTT_MOST_MODES];
   const int rows = s->is_short ? s->slice_mode : s->row_mode; /* which the walk goes along */
   set_parts(c, s, part);
@@ -253,11 +252,7 @@ void cutt_staged_fill(const cutt_contraction *c, const cutt_staged_shape *s, con
   args->slice_step = step_of(c, s->slice_mode);
   args->pitch = (uint32_t)s->pitch;
   args->slice_pitch = (uint32_t)s->slice_pitch;
-  args->high = element;
-  for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */
-    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
-    *(span < 0 ? &args->low : &args->high) += span;
-  }
+  cutt_sum_span(c, &args->low, &args->high);
   args->pieces = s->pieces;
   args->run_rows = (uint32_t)(s->joined ? s->rows : 1);
   args->slice_runs = cutt_divide_by(s->joined ? 1 : s->rows);

@@ -361,11 +361,7 @@ void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, c
   args->part_step = (uint32_t)(last->stride[CUTT_LEFT] * element);
   args->part_kept = !cutt_is_summed(c, s->last_mode);
   args->extent = last->extent;
-  args->high = element;
-  for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */
-    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
-    *(span < 0 ? &args->low : &args->high) += span;
-  }
+  cutt_sum_span(c, &args->low, &args->high);
   args->stage_bytes = (uint32_t)l.stage;
   args->results = (uint32_t)s->results;
   args->inner = (uint32_t)inner_terms(s);

@@ -262,11 +262,7 @@ void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, const int
   args->extent[0] = c->mode[s->column_mode].extent;
   args->extent[1] = s->row_mode < 0 ? 1 : c->mode[s->row_mode].extent;
   args->row_step = s->row_mode < 0 ? 0 : c->mode[s->row_mode].stride[CUTT_LEFT] * element;
-  args->high = element;
-  for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */
-    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
-    *(span < 0 ? &args->low : &args->high) += span;
-  }
+  cutt_sum_span(c, &args->low, &args->high);
   args->columns_kept = s->columns_kept;
   args->along = s->along;
   args->period = (uint32_t)s->period;

@@ -30,6 +30,16 @@ int cutt_sum_row_mode(const cutt_contraction *c, bool summed, int but) {
   return closest >= 0 && c->mode[closest].extent < FEW_ROWS ? longest : closest;
 }
 
+void cutt_sum_span(const cutt_contraction *c, int64_t *low, int64_t *high) {
+  const int64_t element = c->type->bytes;
+  *low = 0;
+  *high = element;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
+    *(span < 0 ? low : high) += span;
+  }
+}
+
 bool cutt_sum_blocks_count(const cutt_contraction *c, const int64_t *part, cutt_sum_blocks *b) {
   b->tiles = b->terms = 1;
   for (int i = 0; i < c->modes; ++i) {

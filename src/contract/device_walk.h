@@ -16,6 +16,9 @@ int64_t cutt_sum_chunk(int64_t extent, int64_t most);
  * -1: there is none. */
 int cutt_sum_row_mode(const cutt_contraction *contraction, bool summed, int but);
 
+/* The bytes that L spans, from its element (0, ..., 0). Of what has been summed beforehand the contraction does not say it. */
+void cutt_sum_span(const cutt_contraction *contraction, int64_t *low, int64_t *high);
+
 typedef struct cutt_sum_blocks {
   int64_t tiles, terms; /* of the result, and of the sum */
   int64_t block_tiles;  /* that a block does, one after the other */
