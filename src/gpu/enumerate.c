@@ -13,7 +13,7 @@
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
 
-enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
+enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192, BATCH_BYTES = 20480 };
 /* A candidate that is predicted to take so many times as long as the best is of no interest. */
 static const double worth_listing = 1.6;
 static const int block_threads[] = {CUTT_GPU_LEAST_THREADS, 512}, flat_threads[] = {256, 128, 64};
@@ -434,7 +434,7 @@ static times least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_g
   const double longest = larger(row.length, column.length); /* a tile has that many at least */
   if (p->m.split == 0 && p->k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
     /* With a batch, which there is with tables only, runs may continue one another too. */
-    elements = larger(elements, 2 * SMALL_TILE_BYTES / (double)c->elem_bytes);
+    elements = larger(elements, BATCH_BYTES / (double)c->elem_bytes);
     row.sectors = row.lines = column.sectors = column.lines = 0;
   }
   least.tables = cutt_gpu_least_with_tables(&l->bounds, &row, &column, elements);
@@ -497,7 +497,7 @@ static void add_pair(listing *l, const pair *p, bool shared) {
   add(l, &candidate, p->least);
   if (p->m.split > 0 || p->k.split > 0) return;
   const int64_t bytes = elements_of(l->c, p) * l->c->elem_bytes;
-  if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, p->least, 2 * SMALL_TILE_BYTES / bytes);
+  if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, p->least, BATCH_BYTES / bytes);
 }
 
 static int list_all(listing *l) {

@@ -43,7 +43,8 @@ static bool cover(const cutt_canonical *c, const int *order, int count, int64_t 
   return true;
 }
 
-/* The batch: modes outside of M_mk in output order, as long as `positions` lasts; the last one may be cut. */
+/* The batch: modes outside of M_mk in output order, as long as `positions` lasts; the last one may be cut, into chunks as even as
+ * possible. */
 static bool add_batch(const cutt_canonical *c, int64_t positions, cutt_gpu_tile *tile, const char **why) {
   if (positions > 1 && (tile->cut[0] >= 0 || tile->cut[1] >= 0)) return refuse(why, "a batch with a split");
   for (int i = 0; i < c->rank && positions > 1; ++i) {
@@ -52,7 +53,7 @@ static bool add_batch(const cutt_canonical *c, int64_t positions, cutt_gpu_tile 
     if (tile->row_modes == CUTT_GPU_TILE_MODES) return refuse(why, "a tile of too many modes");
     const int64_t extent = c->mode[j].extent;
     if (extent > positions) tile->cut[0] = j;
-    tile->extent[j] = extent > positions ? positions : extent;
+    tile->extent[j] = cutt_gpu_chunks(extent, cutt_gpu_chunks(extent, positions));
     tile->row[tile->row_modes++] = j;
     tile->column[tile->column_modes++] = j;
     positions /= tile->extent[j];
