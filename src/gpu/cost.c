@@ -48,6 +48,8 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
              "bytes that move while an SM has fewer than 1024 threads to ask for them, by what they lack of that"},
     [FEW_ADDED] = {"few_added", "B", "the same with tables, where the output is added to"},
     [FEW_WINDOWS] = {"few_windows", "B", "the same of tiles in windows"},
+    [FLAT_FLIGHT] = {"flat_flight", "B",
+                     "bytes that memory could move, had kernels without tables asked for enough at once"},
     [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
     [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
@@ -81,18 +83,51 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
 };
 
 /* Fitted on an H200: docs/performance.md. */
-const double cutt_gpu_values[PARAMETERS] = {
-    [TRAFFIC] = 0.963,        [COPIED] = 1.1,          [CACHED] = 0.56,       [WRITTEN_SECTORS] = 2.13,
-    [READ_LINES] = 0.326,     [WRITTEN_LINES] = 0.241, [ADDED_LINES] = 1.08,  [ADDED_COLUMNS] = 4,
-    [PRESSED_SECTORS] = 4.24, [PRESSED_LINES] = 0.369, [WINDOW_ENDS] = 5.28,  [RUNS] = 50,
-    [PADDING] = 0.0384,       [FLIGHT] = 0.192,        [FEW] = 0.091,         [FEW_ADDED] = 0.268,
-    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.6,     [LARGE_BLOCKS] = 0.125,
-    [SINGLE] = 0.0184,        [FLAT_SINGLE] = 0.134,   [FLAT_HALVES] = 0.323, [COPIES] = 3,
-    [FLAT_LINES] = 0.035,     [LOADS] = 2.52,          [LOAD_UNITS] = 3.46,   [STORE_UNITS] = 137,
-    [ADDED_STEPS] = 1020,     [GATHERS] = 3.31,        [UNALIGNED] = 12.4,    [TILES] = 902,
-    [LATENCY] = 321,          [COPY_TILES] = 700,      [FLAT_WARPS] = 55.1,   [FLAT_ACCESSES] = 4.61,
-    [FLAT_TILES] = 567,       [LAUNCH] = 1.24,         [FLAT_LAUNCH] = 1.1,   [START] = 469,
-    [TABLES] = 34.4,          [LAST_LOADS] = 45.5,     [LAST_STORES] = 2.65,  [FLAT_LAST] = 36.7};
+const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 0.963,
+                                            [COPIED] = 1.1,
+                                            [CACHED] = 0.56,
+                                            [WRITTEN_SECTORS] = 2.13,
+                                            [READ_LINES] = 0.326,
+                                            [WRITTEN_LINES] = 0.241,
+                                            [ADDED_LINES] = 1.08,
+                                            [ADDED_COLUMNS] = 4,
+                                            [PRESSED_SECTORS] = 4.24,
+                                            [PRESSED_LINES] = 0.369,
+                                            [WINDOW_ENDS] = 5.28,
+                                            [RUNS] = 50,
+                                            [PADDING] = 0.0384,
+                                            [FLIGHT] = 0.192,
+                                            [FEW] = 0.091,
+                                            [FEW_ADDED] = 0.268,
+                                            [FEW_WINDOWS] = 0.254,
+                                            [FLAT_FLIGHT] = 0.5,
+                                            [TAIL] = 0.197,
+                                            [CONFLICTS] = 0.6,
+                                            [LARGE_BLOCKS] = 0.125,
+                                            [SINGLE] = 0.0184,
+                                            [FLAT_SINGLE] = 0.134,
+                                            [FLAT_HALVES] = 0.323,
+                                            [COPIES] = 3,
+                                            [FLAT_LINES] = 0.035,
+                                            [LOADS] = 2.52,
+                                            [LOAD_UNITS] = 3.46,
+                                            [STORE_UNITS] = 137,
+                                            [ADDED_STEPS] = 1020,
+                                            [GATHERS] = 3.31,
+                                            [UNALIGNED] = 12.4,
+                                            [TILES] = 902,
+                                            [LATENCY] = 321,
+                                            [COPY_TILES] = 700,
+                                            [FLAT_WARPS] = 55.1,
+                                            [FLAT_ACCESSES] = 4.61,
+                                            [FLAT_TILES] = 567,
+                                            [LAUNCH] = 1.24,
+                                            [FLAT_LAUNCH] = 1.1,
+                                            [START] = 469,
+                                            [TABLES] = 34.4,
+                                            [LAST_LOADS] = 45.5,
+                                            [LAST_STORES] = 2.65,
+                                            [FLAT_LAST] = 36.7};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -101,7 +136,8 @@ static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's ba
 static const double flight_least = 32 * 1024;
 /* Bytes that a thread without tables asks for at once, 16 at a time; and accesses, of elements. */
 enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
-/* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
+/* Without tables memory is busy from so many bytes in flight on: what a thread asks for comes in one go, after what it works out for
+ * that. */
 static const double flat_flight_least = 48 * 1024;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
@@ -322,9 +358,10 @@ bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cu
   n->threads = threads;
   n->access.load = flat.load;
   if (flat.copies > 0) {
+    /* A thread of a piece works out one place, else one for each access, which takes as long as five of these. */
     n->load = n->store = (cutt_gpu_steps){flat.each, 1};
-    n->load_turns = 1;
-    n->turns = adds_to_output(c) ? 2 : 1;
+    n->load_turns = flat.pieces > 0 ? 0.45 : 5.4;
+    n->turns = (adds_to_output(c) ? 2 : 1) * (flat.pieces > 0 ? 0.45 : 1.2);
     n->store_parts = 1;
     n->tiles = cutt_gpu_flat_blocks(tile, &flat, (uint32_t)threads);
     n->tile_bytes = (double)flat.load * flat.each * threads;
@@ -339,7 +376,8 @@ bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cu
   n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, rows);
   n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
   n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.store, flat.shared_load) : 1;
-  if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
+  /* Where the output is added to each access is loaded first; single elements take as long as three that are 16 bytes wide. */
+  if (adds_to_output(c)) n->turns *= flat.store == (uint32_t)c->elem_bytes && flat.store < 16 ? 6 : 2;
   n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
   n->row_span = cutt_gpu_one_range(c, tile, true) ? n->tile_bytes : n->row_bytes;
@@ -367,6 +405,9 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
 /* Lines of a run whose neighbour, of two that lie side by side, is another tile's: over the lines of the run. */
 static double single_lines(double span) { return span < 2 * LINE ? 1 : up(span / (2 * LINE)) * 2 * LINE / span - 1; }
 
+/* A block of a copy, beginning: in warps of other kernels. */
+static const double copied_block = 3.8;
+
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
  * part of one writes a sector that the next one writes too. */
 static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool adds, double from_memory, double slots,
@@ -374,8 +415,10 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
   const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
   const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
-  /* A thread of a copy, or of a tile with one range, has less to work out before its first access; the former waits for no other. */
-  part[FLAT_WARPS] = tiles * warps * cycle * (n->access.copies ? 0.2 : n->joined ? flat_least_share : 1);
+  /* Blocks of a copy do so little that it counts how fast they can begin. A thread of a copy, or of a tile with one range, has less to
+   * work out before its first access; the former waits for no other. */
+  part[FLAT_WARPS] =
+      tiles * cycle * (n->access.copies ? 0.2 * warps + copied_block : warps * (n->joined ? flat_least_share : 1));
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
   part[FLAT_LAST] = accesses * 1e-9;
   part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
@@ -462,12 +505,18 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   }
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
-  const double in_flight = resident * (direct     ? n->flat ? n->tile_bytes : copied_at_once(n, threads)
-                                           : n->async ? n->tile_bytes
-                                       : n->flat  ? n->tile_bytes / (1 + n->later)
-                                                  : stages * n->tile_bytes);
+  const double in_flight = resident *
+                           (direct     ? n->flat ? n->tile_bytes : copied_at_once(n, threads)
+                                : n->async ? n->tile_bytes
+                            : n->flat  ? n->tile_bytes / (1 + n->later)
+                                       : stages * n->tile_bytes) *
+                           (n->flat && adds_to_output(c) ? 2 : 1);
   const double needed = cutt_gpu_flight_needed(d);
-  if (n->flat && !fits_cache(d, c) && in_flight < larger(needed, flat_flight_least)) return false;
+  if (n->flat && !direct && !fits_cache(d, c)) {
+    /* Single bytes are left to others. */
+    if (n->access.load < 2 && in_flight < larger(needed, flat_flight_least)) return false;
+    part[FLAT_FLIGHT] = traffic * larger(0, larger(needed, flat_flight_least) / in_flight - 1);
+  }
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
   if (threads > 256) part[LARGE_BLOCKS] = traffic;

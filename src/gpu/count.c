@@ -393,10 +393,17 @@ static void add_reads(const sums *stores, cutt_gpu_requests *counts) {
   counts->tile_load_sectors += stores->tile_sectors;
 }
 
+/* Where a warp's requests, or blocks, of a copy of runs begin, in accesses: the first `per_run` of them in one run, `size` apart, the next
+ * ones in the next. */
+typedef struct beginnings {
+  double count;
+  int64_t per_run, size;
+} beginnings;
+
 /* A copy of runs without tables: a request is of a warp's neighbouring accesses, in one run or in several, and the runs
  * that lie one behind the other in memory are one. */
 static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
-                            uint32_t block_accesses, sums *sum) {
+                            uint32_t threads, sums *sum) {
   enum { LOOKED_AT = 4096 }; /* beginnings of requests, and of blocks: what the rest does is alike */
   const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
   uint64_t bits = start | sector;
@@ -413,21 +420,28 @@ static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, boo
   const double align = (double)cutt_gpu_power(bits), bytes = (double)(length * c->elem_bytes);
   const int64_t whole = c->volume / length;
   const double runs = (double)whole, accesses = f->copies;
-  const int64_t run = length * c->elem_bytes / f->load;
+  const int64_t all = length * c->elem_bytes / f->load, number = f->copies / f->run;
   const double sectors = runs * touched(bytes, align, sector);
-  const uint32_t size[2] = {WARP, block_accesses};
+  const uint32_t of_block = threads * f->each, of_piece = WARP * f->each;
+  const int64_t of_run = f->pieces > 0 ? (f->run + WARP - 1) / WARP : 1;
+  const beginnings at[2] = {
+      f->pieces > 0 ? (beginnings){(double)(number * of_run), of_run, WARP}
+                    : (beginnings){ceil(accesses / WARP), INT64_MAX, WARP},
+      f->pieces > 0 ? (beginnings){ceil((double)f->pieces * of_piece / of_block), f->pieces / number, of_piece}
+                    : (beginnings){ceil(accesses / of_block), INT64_MAX, of_block}};
   double cuts[2];
   for (int i = 0; i < 2; ++i) {
-    const double parts = ceil(accesses / size[i]);
-    const int64_t looked = parts < LOOKED_AT ? (int64_t)parts : LOOKED_AT;
+    const int64_t looked = at[i].count < LOOKED_AT ? (int64_t)at[i].count : LOOKED_AT;
+    const int64_t step = i == 1 && f->pieces > 0 ? of_block / of_piece : 1; /* a block has so many pieces */
     cuts[i] = 0;
-    for (int64_t part = 1; part < looked; ++part) {
-      const int64_t place = part * size[i] % run * f->load;
+    for (int64_t part = step; part < looked * step; part += step) {
+      const int64_t run = part / at[i].per_run, access = run * f->run + part % at[i].per_run * at[i].size;
+      const int64_t place = access % all * f->load;
       const double power = fmin((double)cutt_gpu_power((uint64_t)place | sector), align);
-      if (place > 0) cuts[i] += (1 - power / sector) * parts / (double)looked;
+      if (place > 0) cuts[i] += (1 - power / sector) * at[i].count / (double)looked;
     }
   }
-  sum->requests = ceil(accesses / WARP);
+  sum->requests = at[0].count;
   sum->sectors = sectors + cuts[0];
   sum->sectors_whole = fmax(0, 2 * runs * bytes / sector - sum->sectors);
   sum->tile_sectors = sectors + cuts[1];
@@ -475,7 +489,9 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     else
       bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
   }
-  const double align = (double)cutt_gpu_power(bits);
+  const double align = (double)cutt_gpu_power(bits),
+               side_by_side = fmin((double)tile->columns, (double)WARP / f->stores.along);
+  double warps = 0; /* that end runs: those of a tile have so many side by side */
   for (int i = 0; i < 4; ++i) {
     const int a = i & 1, b = i >> 1;
     const kind k = {c, tile, {extent[0][a], extent[1][b]}, others * count[0][a] * count[1][b]};
@@ -491,6 +507,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
                                     : cutt_gpu_window_rows(tile, w);
     const request_counts loads = count_walk(&in, (row_bytes + sector - w + 15) / 16, rows);
     const request_counts stores = count_walk(&out, (column_bytes + sector - 1) / sector * 2, columns);
+    if (last) warps += k.tiles * ceil(columns / side_by_side);
     counts->load_requests += k.tiles * loads.requests;
     counts->load_sectors += k.tiles * rows * touched(row_bytes, in_align, sector);
     counts->store_requests += k.tiles * stores.requests;
@@ -506,9 +523,9 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   if (align <
       16) { /* at both ends: elements in the mean, of which lanes beside others of their warp store more; half of the ends share a sector */
     const double elements = (16 - align) / w, parts = 1 - align / 16;
-    const double side_by_side = fmin((double)tile->columns, (double)WARP / f->stores.along);
     /* Whole runs side by side are neighbours in the output, whose ends share sectors. */
-    counts->store_requests += runs * elements * (turns == 1 ? 1.4 / (1 + side_by_side) : 1.7 / WARP * f->stores.along);
+    counts->store_requests +=
+        elements * (turns == 1 ? warps * 1.4 * side_by_side / (1 + side_by_side) : runs * 1.7 / WARP * f->stores.along);
     counts->store_sectors += runs * (elements - parts) * (turns == 1 ? 0.8 : 1);
   }
   counts->shared_stores = counts->load_requests;
@@ -545,8 +562,8 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
     return;
   }
   if (f->copies > 0) {
-    count_flat_copy(c, f, true, sector, threads * f->each, &loads);
-    count_flat_copy(c, f, false, sector, threads * f->each, &stores);
+    count_flat_copy(c, f, true, sector, threads, &loads);
+    count_flat_copy(c, f, false, sector, threads, &stores);
     count_global(&loads, &stores, counts);
     if (adds_to_output(c)) add_reads(&stores, counts);
     return;

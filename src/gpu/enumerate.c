@@ -300,7 +300,7 @@ static void make_copy(const listing *l, int64_t parts, cutt_candidate *candidate
   for (int i = 1; i < c->rank; ++i) {
     bits |= (uint64_t)(c->mode[i].in_stride * c->elem_bytes) | (uint64_t)(c->mode[i].out_stride * c->elem_bytes);
   }
-  const int64_t load = (int64_t)cutt_gpu_power(bits); /* bytes: 8 or 16 */
+  const int64_t load = (int64_t)cutt_gpu_power(bits); /* bytes: 8 or 16 for a kernel with tables */
   const int64_t loads = run * c->elem_bytes / load > 0 ? run * c->elem_bytes / load : 1;
   const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / load;
   memset(candidate, 0, sizeof *candidate);
@@ -502,7 +502,7 @@ static void add_pair(listing *l, const pair *p, bool shared) {
 
 static int list_all(listing *l) {
   const cutt_canonical *c = l->c;
-  if (copies_runs(c, 4)) add_copies(l);
+  if (copies_runs(c, c->base_bytes)) add_copies(l);
   if (!c->scale.active && copies_runs(c, 8) && c->rank <= 1) return l->count; /* what is contiguous is copied */
   const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   if (shared) add_whole_runs(l);

@@ -123,43 +123,59 @@ static cutt_gpu_spread whole_runs(uint32_t lines, uint32_t threads, uint32_t acc
   return (cutt_gpu_spread){accesses, smaller(threads / accesses, runs)};
 }
 
-/* With alpha, op and beta: for an element, or a word of narrow ones, and for 16 bytes. */
-static cutt_kernel sum_kernel(cuttType_t type, bool wide) {
+/* With alpha, op and beta: for an element, or a word of narrow ones, for 16 bytes, and for a narrow one alone. */
+static cutt_kernel sum_kernel(cuttType_t type, uint32_t width) {
 #define OF_TYPE(type)                                                                                                  \
-  { CUTT_KERNEL_flat_sum_##type, CUTT_KERNEL_flat_sum_##type##v }
-  static const cutt_kernel kernels[][2] = {
-      [0] = OF_TYPE(f16),
-      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
+  { CUTT_KERNEL_flat_sum_##type, CUTT_KERNEL_flat_sum_##type##v, CUTT_KERNEL_flat_sum_##type }
+#define OF_NARROW(type)                                                                                                \
+  { CUTT_KERNEL_flat_sum_##type, CUTT_KERNEL_flat_sum_##type##v, CUTT_KERNEL_flat_sum_##type##s }
+  static const cutt_kernel kernels[][3] = {
+      [0] = OF_NARROW(f16),
+      [CUTT_BF16 - CUTT_F16] = OF_NARROW(bf16),
       [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
       [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
       [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
-      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_sum_c64v, CUTT_KERNEL_flat_sum_c64v},
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_sum_c64v, CUTT_KERNEL_flat_sum_c64v, CUTT_KERNEL_flat_sum_c64v},
       [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
       [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
 #undef OF_TYPE
-  return kernels[type - CUTT_F16][wide];
+#undef OF_NARROW
+  return kernels[type - CUTT_F16][width >= 16 ? 1 : width < 4 ? 2 : 0];
 }
 
-/* A copy of runs: as wide as they, and where they begin, are aligned. Narrower than words, there is no kernel. */
+/* Pieces of a run of so many accesses, of a warp each, which makes up to *each times as many as it has lanes: 0 where more than an
+ * eighth of the lanes would be left over. *each is made to fit. */
+static uint32_t pieces_of(uint32_t run, uint32_t *each) {
+  for (uint32_t times = *each; times > 0 && times * 2 >= *each; --times) {
+    const uint32_t most = times * CUTT_FLAT_LANES, pieces = (run + most - 1) / most;
+    if ((uint64_t)pieces * most * 7 > (uint64_t)run * 8) continue;
+    *each = times;
+    return pieces;
+  }
+  return 0;
+}
+
+/* A copy of runs: as wide as they, and where they begin, are aligned. */
 static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, uint32_t threads, cutt_gpu_flat *f) {
+  static const cutt_kernel plain[] = {CUTT_KERNEL_flat_copy_1, CUTT_KERNEL_flat_copy_2, CUTT_KERNEL_flat_copy_4,
+                                      CUTT_KERNEL_flat_copy_8, CUTT_KERNEL_flat_copy_16};
   enum { FEW = 256 }; /* blocks, with which some SMs have nothing to do: then a thread has fewer accesses */
   const int64_t run_bytes = c->mode[0].extent * c->elem_bytes, bytes = c->volume * c->elem_bytes;
   uint32_t width = (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes);
   if (c->scale.active && width < 16) width = smaller(width, larger(4, (uint32_t)c->base_bytes));
-  if (width < 4 || (c->scale.active && width < (uint32_t)c->base_bytes) || bytes / width > INT32_MAX) return false;
+  if ((c->scale.active && width < (uint32_t)c->base_bytes) || bytes / width > INT32_MAX) return false;
   const uint32_t accesses = (uint32_t)(bytes / width);
-  uint32_t each = CUTT_FLAT_COPIES;
+  uint32_t each = width <= 4 ? CUTT_FLAT_NARROW : CUTT_FLAT_COPIES;
   while (each > 1 && accesses < each * threads * FEW) each /= 2;
-  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width == 16)
-                                 : width == 4    ? CUTT_KERNEL_flat_copy_4
-                                 : width == 8    ? CUTT_KERNEL_flat_copy_8
-                                                 : CUTT_KERNEL_flat_copy_16,
+  const uint32_t run = (uint32_t)(run_bytes / width), pieces = pieces_of(run, &each);
+  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width) : plain[__builtin_ctz(width)],
                        .load = width,
                        .store = width,
                        .group = 1,
                        .copies = accesses,
                        .each = each,
-                       .run = (uint32_t)(run_bytes / width)};
+                       .run = run,
+                       .pieces = accesses / run * pieces};
   return true;
 }
 
@@ -484,7 +500,8 @@ uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
     const uint32_t tiles = (uint32_t)tile->tiles, chunks = f->row_chunks, group = f->row_group;
     return chunks == 0 ? tiles : tiles / chunks * ((chunks + group - 1) / group * group);
   }
-  return (f->copies + threads * f->each - 1) / (threads * f->each);
+  const uint32_t warps = threads / CUTT_FLAT_LANES;
+  return f->pieces > 0 ? (f->pieces + warps - 1) / warps : (f->copies + threads * f->each - 1) / (threads * f->each);
 }
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
@@ -579,9 +596,11 @@ static bool fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool a
 
 /* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
 static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat_args *args) {
-  args->rows = f->copies;
+  const bool pieces = f->pieces > 0;
+  args->rows = pieces ? f->pieces : f->copies;
   args->each = f->each;
-  args->loads.along = cutt_divide_by(f->run);
+  args->run = pieces ? f->run : 0;
+  args->loads.along = cutt_divide_by(pieces ? f->pieces / (f->copies / f->run) : f->run);
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   for (int i = 0; i < c->rank; ++i) {
     const cutt_mode *mode = &c->mode[c->out_order[i]];

@@ -23,6 +23,7 @@ typedef struct cutt_gpu_flat {
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
   uint32_t run, each; /* ... and so many of a thread */
+  uint32_t pieces;    /* ... and of all runs so many, a warp's accesses each, where they are long enough; else 0 */
   /* Of threads over rows, and over groups of columns; and accesses of a run that all of them make at once. */
   cutt_gpu_spread loads, stores;
   uint32_t load_step, store_step;

@@ -63,14 +63,37 @@ static const flat_case cases[] = {
     {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 2, {1, 0}, {333, 7}, 1, 1, 0, 0, 160, 2, 4, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_out_4, CUTT_BYTES_4, 2, {1, 0}, {333, 7}, 1, 1, 64, 0, 160, 4, 8, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_out_8, CUTT_BYTES_8, 2, {1, 0}, {333, 3}, 1, 1, 0, 0, 256, 8, 0, 0, 0, 0, 0, 0},
-    /* Copies of runs, of which a warp takes several, or a part of one, with gaps between none of them. */
+    /* Copies of runs, of which a warp takes several, or one, or a piece of one, with gaps between none of them. */
     {CUTT_KERNEL_flat_copy_16, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 64}, 1, 1, 0, 0, 256, 0, 0, 1, 0.25, 0.25, 0, 0},
     {CUTT_KERNEL_flat_copy_8, CUTT_BYTES_4, 4, {0, 3, 2, 1}, {6, 7, 5, 9}, 1, 1, 0, 0, 64, 0, 0, 1, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_4, 3, {0, 2, 1}, {31, 16, 64}, 1, 1, 0, 0, 96, 0, 0, 1, 1, 1, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_4, 3, {0, 2, 1}, {31, 16, 64}, 1, 1, 0, 0, 96, 0, 0, 1, 1.0323, 1.0323, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_4, 3, {0, 2, 1}, {17, 16, 64}, 1, 1, 0, 0, 96, 0, 0, 1, 1, 1, 0, 0},
+    {CUTT_KERNEL_flat_copy_4,
+     CUTT_BYTES_4,
+     3,
+     {0, 2, 1},
+     {1027, 6, 64},
+     1,
+     1,
+     0,
+     0,
+     128,
+     4,
+     8,
+     1,
+     1.0282,
+     1.0282,
+     0,
+     0},
+    {CUTT_KERNEL_flat_copy_8, CUTT_BYTES_8, 3, {0, 2, 1}, {129, 7, 64}, 1, 1, 0, 0, 256, 8, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_2, CUTT_BYTES_2, 3, {0, 2, 1}, {509, 7, 64}, 1, 1, 0, 0, 128, 2, 6, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_2, CUTT_BYTES_2, 4, {0, 3, 1, 2}, {5, 7, 3, 64}, 1, 1, 0, 0, 64, 0, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_1, CUTT_BYTES_1, 3, {0, 2, 1}, {1021, 5, 64}, 1, 1, 0, 0, 128, 0, 3, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_1, CUTT_BYTES_1, 3, {0, 2, 1}, {3, 50, 9}, 1, 1, 0, 0, 64, 1, 0, 1, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_16, 3, {0, 2, 1}, {10, 16, 64}, 1, 1, 0, 0, 96, 4, 8, 1, 1, 1, 0, 0},
-    /* Not aligned to elements, or to words: there are tables after all. */
+    /* Not aligned to elements: there are tables after all, but for copies. */
     {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {1, 0}, {40, 50}, 1, 1, 0, 0, 64, 0, 4, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {4, 100}, 1, 1, 0, 0, 64, 4, 0, 0, 0, 0, 0, 0},
 };
 /* Rows by asynchronous copies: no bank conflicts but those of lanes a line of the output apart, tiles at edges, rows with a gap behind them, and several modes on both sides. */
@@ -354,6 +377,10 @@ static const sum_case sum_cases[] = {
     {"add_%s", 2, {1, 0}, {2000, 5}, 400, 0, false, 0, 0, 8, CUTT_FLAT_COLUMNS, 0},
     {"add_%s", 3, {1, 0, 2}, {200, 3, 5}, 0, 0, false, 0, -1, -1, CUTT_FLAT_COLUMNS, 0},
     {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0, 0, 0},
+    {"sum_%s", 3, {0, 2, 1}, {2104, 20, 7}, 0, 0, true, 1, 8, 0, 0, 8},
+    {"sum_%s", 3, {0, 2, 1}, {1032, 20, 7}, 0, 0, true, 1, 4, 8, 0, 4},
+    {"sum_%ss", 3, {0, 2, 1}, {514, 20, 7}, 0, 0, true, 1, 2, 0, 0, 2},
+    {"sum_%ss", 4, {0, 2, 3, 1}, {10, 20, 7, 3}, 0, 0, true, 1, 0, 2, 0, 2},
     {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0, 0, 0},
     {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0, 0, 0}};
 static const struct {

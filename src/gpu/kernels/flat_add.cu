@@ -91,41 +91,58 @@ enum { FLAT_BATCH_PAIRS = 2 };
 FLAT_ADD_TURN(add_f16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_f16_8)
 FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_bf16_8)
 
-/* Copies of runs (flat_copy.cu) with alpha, op and beta. */
-#define FLAT_SUM(name, bytes, type, sum)                                                                               \
+/* Copies of runs (flat_copy.cu) with alpha, op and beta; s: elements of 2 bytes one by one, of runs that begin at any. */
+#define FLAT_SUM(name, bytes, type, sum, most)                                                                               \
   KERNEL(cutt_flat_sum_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
     const bool reads = args.reads_out;                                                                                 \
-    type value[CUTT_FLAT_COPIES], before[CUTT_FLAT_COPIES];                                                            \
-    int64_t to[CUTT_FLAT_COPIES];                                                                                      \
+    type value[most], before[most];                                                            \
+    int64_t to[most];                                                                                      \
     wait_for_earlier(args.next_early);                                                                                 \
-    UNROLL(CUTT_FLAT_COPIES)                                                                                           \
-    for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
+    if (args.run > 0) {                                                                                                \
+      const flat_piece p = flat_piece_of(&args, bytes);                                                                \
+      UNROLL(most)                                                                                                     \
+      for (uint32_t i = 0; i < most; ++i) {                                                                            \
+        if (i * CUTT_FLAT_LANES >= p.left) break;                                                                      \
+        value[i] = global_load##bytes(in + p.at.in + i * CUTT_FLAT_LANES * bytes);                                     \
+        if (reads) before[i] = global_load##bytes(out + (args.second + p.at.out) + i * CUTT_FLAT_LANES * bytes);       \
+      }                                                                                                                \
+      UNROLL(most)                                                                                                     \
+      for (uint32_t i = 0; i < most; ++i) {                                                                            \
+        if (i * CUTT_FLAT_LANES < p.left)                                                                              \
+          global_store##bytes(out + p.at.out + i * CUTT_FLAT_LANES * bytes, sum(&args.scale, value[i], before[i], reads)); \
+      }                                                                                                                \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    UNROLL(most)                                                                                           \
+    for (uint32_t i = 0; i < most; ++i) {                                                                  \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
       const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
       if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                                          \
       to[i] = p.out;                                                                                                   \
     }                                                                                                                  \
-    UNROLL(CUTT_FLAT_COPIES)                                                                                           \
-    for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
+    UNROLL(most)                                                                                           \
+    for (uint32_t i = 0; i < most; ++i) {                                                                  \
       if (i < args.each && first + i * step < args.rows)                                                               \
         global_store##bytes(out + to[i], sum(&args.scale, value[i], before[i], reads));                                \
     }                                                                                                                  \
   }
-FLAT_SUM(f16, 4, uint32_t, sum_f16_2)
-FLAT_SUM(f16v, 16, word4, sum_f16_8)
-FLAT_SUM(bf16, 4, uint32_t, sum_bf16_2)
-FLAT_SUM(bf16v, 16, word4, sum_bf16_8)
-FLAT_SUM(f32, 4, uint32_t, sum_f32)
-FLAT_SUM(f32v, 16, word4, sum_f32_4)
-FLAT_SUM(i32, 4, uint32_t, sum_i32)
-FLAT_SUM(i32v, 16, word4, sum_i32_4)
-FLAT_SUM(f64, 8, word2, sum_f64)
-FLAT_SUM(f64v, 16, word4, sum_f64_2)
-FLAT_SUM(i64, 8, word2, sum_i64)
-FLAT_SUM(i64v, 16, word4, sum_i64_2)
-FLAT_SUM(c32, 8, word2, sum_c32)
-FLAT_SUM(c32v, 16, word4, sum_c32_2)
-FLAT_SUM(c64v, 16, word4, sum_c64)
+FLAT_SUM(f16s, 2, uint16_t, sum_f16, CUTT_FLAT_NARROW)
+FLAT_SUM(f16, 4, uint32_t, sum_f16_2, CUTT_FLAT_NARROW)
+FLAT_SUM(f16v, 16, word4, sum_f16_8, CUTT_FLAT_COPIES)
+FLAT_SUM(bf16s, 2, uint16_t, sum_bf16, CUTT_FLAT_NARROW)
+FLAT_SUM(bf16, 4, uint32_t, sum_bf16_2, CUTT_FLAT_NARROW)
+FLAT_SUM(bf16v, 16, word4, sum_bf16_8, CUTT_FLAT_COPIES)
+FLAT_SUM(f32, 4, uint32_t, sum_f32, CUTT_FLAT_NARROW)
+FLAT_SUM(f32v, 16, word4, sum_f32_4, CUTT_FLAT_COPIES)
+FLAT_SUM(i32, 4, uint32_t, sum_i32, CUTT_FLAT_NARROW)
+FLAT_SUM(i32v, 16, word4, sum_i32_4, CUTT_FLAT_COPIES)
+FLAT_SUM(f64, 8, word2, sum_f64, CUTT_FLAT_COPIES)
+FLAT_SUM(f64v, 16, word4, sum_f64_2, CUTT_FLAT_COPIES)
+FLAT_SUM(i64, 8, word2, sum_i64, CUTT_FLAT_COPIES)
+FLAT_SUM(i64v, 16, word4, sum_i64_2, CUTT_FLAT_COPIES)
+FLAT_SUM(c32, 8, word2, sum_c32, CUTT_FLAT_COPIES)
+FLAT_SUM(c32v, 16, word4, sum_c32_2, CUTT_FLAT_COPIES)
+FLAT_SUM(c64v, 16, word4, sum_c64, CUTT_FLAT_COPIES)

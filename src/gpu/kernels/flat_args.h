@@ -17,8 +17,10 @@ enum {
   CUTT_FLAT_WINDOW_MODES = 6, /* there: most modes of M_m, and of M_k */
   CUTT_FLAT_MODES = 3,        /* most modes of M_m, and of M_k */
   CUTT_FLAT_THREADS = 256,
+  CUTT_FLAT_LANES = 32,     /* of a warp */
   CUTT_FLAT_HALF_LINE = 64, /* bytes: in flat_async.cu two rows of up to so many share a line of shared memory */
-  CUTT_FLAT_COPIES = 4      /* most accesses of a thread in a copy of runs */
+  CUTT_FLAT_COPIES = 4,     /* most accesses of a thread in a copy of runs */
+  CUTT_FLAT_NARROW = 8      /* the same of up to 4 bytes */
 };
 
 /* A side of which a tile has one range of memory (flat_joined.cu). */
@@ -69,7 +71,9 @@ typedef struct cutt_flat_args {
   cutt_flat_runs row, column;
   uint32_t row_chunks;    /* of the mode that M_m cuts, where digit 1 numbers groups of them; else 0 */
   cutt_divisor row_group; /* as many of them; else 1 */
-  uint32_t each;
+  /* In a copy of runs: accesses of a thread; and of a run, where those of a warp are all of one, of which loads.along numbers such
+   * pieces, rows of them in all; else 0, and rows are all accesses, loads.along those of a run. */
+  uint32_t each, run;
   uint32_t last;         /* the number of the last block */
   uint32_t line_alone;   /* in flat_async.cu: is of a row's line the rest fetched, and not the next line, too? */
   uint32_t next_early;   /* may the next kernel in the stream begin before this one has ended? */

@@ -41,7 +41,7 @@
   X(flat_out_2)                                                                                                        \
   X(flat_out_4)                                                                                                        \
   X(flat_out_8)
-#define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
+#define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_1) X(flat_copy_2) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
 /* With alpha, op and beta; w and q as in list.h, and v, elements of 2 bytes that are written 16 bytes at a time. */
 #define CUTT_FLAT_ADD_16_BIT(X)                                                                                        \
   X(flat_add_f16)                                                                                                      \
@@ -65,10 +65,12 @@
   X(flat_out_add_bf16)                                                                                                 \
   X(flat_out_add_f32) X(flat_out_add_i32) X(flat_out_add_f64) X(flat_out_add_c32) X(flat_out_add_i64)
 #define CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_IN_ADD_KERNELS(X) CUTT_FLAT_OUT_ADD_KERNELS(X)
-/* The same of copies of runs: of an element, or a word of narrow ones, and v, of 16 bytes. */
+/* The same of copies of runs: of an element, or a word of narrow ones, s, one of these, and v, 16 bytes. */
 #define CUTT_FLAT_SUM_KERNELS(X)                                                                                       \
+  X(flat_sum_f16s)                                                                                                     \
   X(flat_sum_f16)                                                                                                      \
   X(flat_sum_f16v)                                                                                                     \
+  X(flat_sum_bf16s)                                                                                                    \
   X(flat_sum_bf16)                                                                                                     \
   X(flat_sum_bf16v)                                                                                                    \
   X(flat_sum_f32)                                                                                                      \

@@ -71,11 +71,10 @@ typedef struct flat_places {
   int64_t in, out;
 } flat_places;
 
-/* Of access number n in a copy of runs: the digits of its run's number are those of a tile's in the other kernels. */
-DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32_t bytes) {
-  uint32_t number = divide(n, args->loads.along);
-  const int64_t inside = (int64_t)(n - number * args->loads.along.by) * bytes;
-  flat_places p = {inside, inside};
+/* Of access number `inside` in run number `number` of a copy of runs: the digits of the latter are those of a tile's in the other
+ * kernels. */
+DEVICE flat_places flat_places_in(const cutt_flat_args *args, uint32_t number, uint32_t inside, uint32_t bytes) {
+  flat_places p = {(int64_t)inside * bytes, (int64_t)inside * bytes};
   UNROLL(CUTT_FLAT_GRID)
   for (uint32_t i = 0; i < CUTT_FLAT_GRID; ++i) {
     if (i >= args->grid_modes) break;
@@ -86,6 +85,28 @@ DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32
     p.out += (int64_t)digit * args->grid[i].out;
     number = rest;
   }
+  return p;
+}
+
+/* The same of access number n of all runs. */
+DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32_t bytes) {
+  const uint32_t number = divide(n, args->loads.along);
+  return flat_places_in(args, number, n - number * args->loads.along.by, bytes);
+}
+
+/* A warp's accesses, args->each times one of each lane, are all of one run, so that where they begin is worked out once: the place of
+ * the thread's first one, of which the others are CUTT_FLAT_LANES accesses apart; and how many accesses from it on the piece has. */
+typedef struct flat_piece {
+  flat_places at;
+  uint32_t left;
+} flat_piece;
+DEVICE flat_piece flat_piece_of(const cutt_flat_args *args, uint32_t bytes) {
+  const uint32_t lane = thread_index() % CUTT_FLAT_LANES, most = args->each * CUTT_FLAT_LANES;
+  const uint32_t n = flat_number(args) * (thread_count() / CUTT_FLAT_LANES) + thread_index() / CUTT_FLAT_LANES;
+  const uint32_t number = divide(n, args->loads.along), first = (n - number * args->loads.along.by) * most;
+  flat_piece p = {flat_places_in(args, number, first + lane, bytes), 0};
+  const uint32_t length = args->run - first < most ? args->run - first : most;
+  if (n < args->rows && lane < length) p.left = length - lane;
   return p;
 }
 
