@@ -5,9 +5,7 @@
 
 #include "gpu/flat.h"
 #include "simt/engine.h"
-#include "support/buffers.h"
 #include "support/check.h"
-#include "support/reference.h"
 
 /* With tables and without, and of copies: the first block writes the end of the output, the last one its beginning. */
 static void the_end_first(void **unused) {
