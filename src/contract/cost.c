@@ -154,6 +154,11 @@ static double bytes_with(const cutt_contraction *c, cutt_tensor t, const bool *k
   return (double)(least == INT64_MAX ? 1 : smaller(least, line)) * c->type->bytes;
 }
 
+/* cuBLAS reads no result that it does not add to. */
+static bool reads_result(const cutt_contraction *c, const cutt_algorithm *algorithm) {
+  return !algorithm->packed[CUTT_RESULT] && !c->beta_is_zero;
+}
+
 /* Seconds of moving operands from memory to the products, and results back. Every product fetches its matrices again where
  * they are larger than the cache; smaller ones are fetched at their first use only. Where runs have large gaps between them,
  * each run begins with a wait for memory, since a BLAS does not prefetch as the permutation does. */
@@ -161,7 +166,7 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
                             const counts *n) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const double passes = t == CUTT_RESULT ? 2 : 1;
+    const double passes = t == CUTT_RESULT && (!r->gpu || reads_result(c, algorithm)) ? 2 : 1;
     double bytes_each = algorithm->packed[t] ? c->type->bytes : bytes_with(c, (cutt_tensor)t, NULL);
     /* Products of a batch on a GPU are under way at once, and share what comes along. */
     const double bytes_own = algorithm->packed[t] || r->gpu ? bytes_each : bytes_with(c, (cutt_tensor)t, n->kept);
@@ -247,15 +252,50 @@ static double orientation(const cutt_contraction *c, const cutt_gemm *g) {
 static double unaligned_columns(const cutt_contraction *c, const cutt_gemm *g) {
   static const double slower = 1.3;
   const int64_t a = g->op_a == CUTT_OP_N ? g->m : g->k, b = g->op_b == CUTT_OP_N ? g->k : g->n;
-  const bool odd = (a | g->lda | b | g->ldb) % 2 != 0;
-  return c->type->type == CUTT_F64 && odd && g->m > 1 && g->n > 1 ? slower : 1;
+  return c->type->type == CUTT_F64 && g->m > 1 && g->n > 1 && (a | g->lda | b | g->ldb) % 2 ? slower : 1;
+}
+
+/* The same where only a result's columns do not, of which products of several tiles take 1.1 to 1.4 times as long. */
+static double unaligned_results(const cutt_contraction *c, const cutt_gemm *g) {
+  static const double slower = 1.25;
+  const bool large = smaller(g->m, g->n) > 2 * TILE && unaligned_columns(c, g) <= 1;
+  return c->type->type == CUTT_F64 && large && (g->m | g->ldc) % 2 ? slower : 1;
+}
+
+/* Share of what extents of tiles cost other types that they cost doubles on tensor cores, as measured on an H200 of 108 products and batches. */
+static double edges(const cutt_contraction *c, const cutt_rates *r) {
+  return r->gpu && r->matrix_units && c->type->type == CUTT_F64 ? 0.7 : 1;
+}
+
+/* Seconds of products that add to what others have computed, on a GPU: each reads and writes its results while nothing is multiplied, and begins
+ * when the one before has ended. */
+static double adding_seconds(const cutt_contraction *c, const cutt_rates *r, const counts *n, double launches) {
+  static const double between = 5e-6;
+  double additions = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    if (cutt_mode_role(&c->mode[i]) != CUTT_ROLE_K) continue;
+    additions *= n->kept[i] ? n->chunks[i] : (double)c->mode[i].extent;
+  }
+  if (additions <= 1) return 0;
+  const double results = n->volume[CUTT_RESULT] * c->type->bytes;
+  return 2 * (additions - 1) * results / r->memory + launches * between;
+}
+
+/* Seconds that results of short sums take beside their products, which do not go on meanwhile, as measured of 6 to 257 terms. */
+static double writing_seconds(const cutt_contraction *c, const cutt_rates *r, const counts *n) {
+  enum { SHORT_SUM = 256, SHORTEST = 32 };
+  const double beside = n->gemm.k <= SHORTEST ? 1.6 : c->type->type == CUTT_F64 ? 0.7 : 1;
+  const bool is_short = n->gemm.k <= SHORT_SUM && n->gemm.m > 1 && n->gemm.n > 1;
+  const double odd = c->type->type == CUTT_F64 && n->gemm.ldc % 2 ? 1.4 : 1;
+  return is_short ? odd * beside * n->volume[CUTT_RESULT] * c->type->bytes / r->memory : 0;
 }
 
 /* Times as long as that again, of few rows or columns and a long sum, as measured of 8 by 8 and 8 by 64. */
 static double narrow_sum(const cutt_contraction *c, const cutt_gemm *g) {
   const int64_t least = smaller(g->m, g->n), most = larger(g->m, g->n);
   if (least == 1 || least > NARROW || g->k < LONG_SUM) return 1;
-  return c->type->bytes != 4 ? 1.3 : most > NARROW ? 2.4 : 3.2;
+  if (c->type->bytes != 4 || (most > NARROW && g->k >= 2 * LONG_PART)) return 1.3;
+  return most > NARROW ? 2.4 : 3.2;
 }
 
 /* Times as long as memory takes that cuBLAS at least takes to read the operands of long sums in float, as measured on an H200 of 3 x 3360 to 352 x 44
@@ -297,7 +337,7 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double *by = small ? r->small_slow : r->slow;
   const double speed = vector ? r->vector_share * r->flops : r->flops;
   const double slow = vector ? 1 + r->vector_edge / k
-                             : by[0] + tile_loss(c, r, calls) * (by[1] / m + by[2] / nn) + by[3] / k +
+                             : by[0] + tile_loss(c, r, calls) * edges(c, r) * (by[1] / m + by[2] / nn) + by[3] / k +
                                    (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
   const double work = flops * slow / speed + calls * strided_numbers(g) * r->strided,
                fetch = fetch_seconds(c, r, algorithm, n);
@@ -311,8 +351,9 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   double slower = unaligned_columns(c, g);
   if (dots) slower = batched_dots;
   if (has_results_apart(g, calls)) slower = results_apart;
-  const double sums = (work + more) / use * orientation(c, g) * narrow_sum(c, g);
-  return fmax(fmax(sums, fetch * long_reads(c, g)) * slower, least) + launches * r->call;
+  const double sums = (work + more) / use * orientation(c, g) * narrow_sum(c, g) * unaligned_results(c, g);
+  return fmax(fmax(sums + writing_seconds(c, r, n), fetch * long_reads(c, g)) * slower, least) + launches * r->call +
+         adding_seconds(c, r, n, launches);
 }
 
 /* What is asked of modes again and again. */

@@ -2,6 +2,7 @@
 #include "contract/device_core.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -33,6 +34,9 @@ static const double near_bytes = 85;
 static const double far_apart = 1.5;
 /* Measured seconds over those that follow from all this, but for what blocks take before their first tiles. */
 static const double measured = 0.75;
+/* Seconds of a byte of a large D whose runs begin at odd elements, over those that a copy takes: other threads write the rest of a sector, as
+ * measured of 15 contractions: 0.3 to 2.1. */
+static const double split_sectors = 0.7;
 /* Times as long with one kept column, a matrix times a vector: 1.2 to 1.6 as measured. */
 static const double one_column = 1.4;
 /* What a block takes before its first product, in tiles. */
@@ -102,6 +106,15 @@ static double waste_of(const cutt_contraction *c, const cutt_core_shape *s, cutt
   return (run + SECTOR / 4.0) / run;
 }
 
+/* Do runs of a D that L2 does not hold begin at odd elements? */
+static bool splits_sectors(const cutt_contraction *c, const cutt_core_shape *s) {
+  int mode[CUTT_MOST_MODES];
+  int64_t run = 1;
+  const int rows = cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_ROW, mode);
+  for (int i = 0; i < rows && llabs(c->mode[mode[i]].stride[CUTT_RESULT]) == run; ++i) run *= c->mode[mode[i]].extent;
+  return run > 1 && run % 2 && c->volume[CUTT_RESULT] * BYTES > 2 * CACHE;
+}
+
 /* Cuts the tiles into so many strips that the blocks fill the SMs evenly. Returns the time in tiles of one block after the other. */
 static double cut_tiles(double at_once, cutt_core_shape *s) {
   const double blocks = (double)s->panels * (double)s->matrices;
@@ -131,9 +144,10 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                    (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * BYTES * waste_of(c, s, CUTT_RESULT);
   const double again = of_streamed * (panels - 1) + of_kept * (double)(s->strips - 1);
   const double move = (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) + again / (sms * sm_bytes);
+  const double split = splits_sectors(c, s) ? split_sectors * (double)c->volume[CUTT_RESULT] * BYTES / r->memory : 0;
   const double begin = panels * (double)s->matrices * (double)s->strips * block_seconds / at_once;
   const double slower = measured * (s->streams_rows && s->columns == 1 ? one_column : 1);
-  return launch_seconds + begin +
+  return launch_seconds + begin + split +
          slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
 }
 

@@ -31,8 +31,8 @@ static const double launch_seconds = 4e-6, block_seconds = 0.9e-6, lot_seconds =
                     beside = 0.25;
 /* What a block of several tiles takes to begin, in tiles. */
 static const double tiles_to_begin = 0.2;
-/* Doubles over that, 18 contractions: as long, and where the rows' operand has its neighbours in terms. */
-static const double slower_f64 = 1.1, slower_by_terms = 1.6;
+/* Over that, 18 contractions of doubles and 8 more of floats: as long, and doubles where the rows' operand has its neighbours in terms. */
+static const double slower_others = 1.1, slower_by_terms = 1.6;
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
@@ -274,7 +274,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                uneven = turns <= 1 ? fmin(1 / turns, 2) : fmin(sqrt(ceil(turns) / turns), 1.4);
   const double work = (blocks * block_seconds + (double)s->tiles * lots * lot) / sms * uneven;
   const double move = moved * bytes / (share_of_copy * r->memory);
-  const double slower = !wide ? 1 : s->by_terms[0] ? slower_by_terms : slower_f64;
+  const double slower = wide && s->by_terms[0] ? slower_by_terms : slower_others;
   return (s->parts > 1 ? 2 : 1) * launch_seconds + slower * (fmax(work, move) + beside * fmin(work, move));
 }
 

@@ -34,7 +34,7 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .launch = 3e-6,
                                      .cache = 1e12,
                                      .slow = {1, 58, 58, 10},
-                                     .vector_share = 0.03,
+                                     .vector_share = 0.036,
                                      .vector_edge = 40};
 
 /* The compute capability of the first GPUs with tensor cores for doubles. */
