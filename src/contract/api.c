@@ -361,7 +361,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
   if (code) return code;
   const cutt_block *block = plan->kind[0];
   int64_t extent[CUTT_ROLES];
-  cutt_contraction_sizes(&plan->contraction, extent);
+  cutt_contraction_sizes(cutt_plan_whole(plan), extent);
   const double left = (double)plan->asked.volume[CUTT_LEFT], right = (double)plan->asked.volume[CUTT_RIGHT];
   const double volume = (double)plan->asked.volume[CUTT_RESULT];
   cuttContractionInfo_t own = {
@@ -397,6 +397,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
     own.gemm_k = block->gemm.k;
     own.gemm_count = cutt_plan_products(plan);
   }
+  if (plan->parts) own.permutes_result = 1;
   cutt_info_write(info, &own, sizeof own);
   return CUTT_SUCCESS;
 }

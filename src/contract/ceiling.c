@@ -10,7 +10,7 @@
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
   int64_t size[CUTT_ROLES];
-  *c = plan->contraction;
+  *c = *cutt_plan_whole(plan);
   cutt_contraction_sizes(c, size);
   const cutt_group group[CUTT_ROLES] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K, CUTT_GROUP_BATCH};
   const int64_t m = size[CUTT_ROLE_M], n = size[CUTT_ROLE_N], k = size[CUTT_ROLE_K];

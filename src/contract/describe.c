@@ -336,6 +336,9 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
       add_tensors(plan, text);
       add_products(plan, text);
     }
+    if (plan->parts)
+      cutt_text_add(text, "sums          in %" PRId64 " parts of %s, which are added up afterwards\n",
+                    plan->parts->split.parts, plan->parts->whole.mode[plan->parts->split.mode].name);
     cutt_text_add(text, "workspace     ");
     add_bytes(text, (double)plan->workspace_bytes);
     cutt_text_add(text, "\n");
@@ -580,7 +583,7 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
 
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
   int64_t size[CUTT_ROLES];
-  cutt_contraction_sizes(&plan->contraction, size);
+  cutt_contraction_sizes(cutt_plan_whole(plan), size);
   cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d", plan->asked.type->name, plan->backend->name,
                 plan->threads);
   const cutt_blas *blas = is_one_pass(plan) ? NULL : plan->blas;
@@ -601,6 +604,11 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
     add_json_device_pass(plan, text);
   else if (has_blocks(plan))
     add_json_algorithm(plan, text);
+  if (plan->parts) {
+    cutt_text_add(text, ",\"sums_in_parts\":{\"mode\":");
+    cutt_text_add_json(text, plan->parts->whole.mode[plan->parts->split.mode].name);
+    cutt_text_add(text, ",\"parts\":%" PRId64 ",\"seconds\":%.9g}", plan->parts->split.parts, plan->parts->seconds);
+  }
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",
                 plan->workspace_bytes, cutt_plan_seconds(plan), cutt_plan_permute_seconds(plan));
   add_json_measured(plan, text);

@@ -249,6 +249,16 @@ static cuttResult pass(const run *r) {
   return plan->move[CUTT_RESULT] ? permute(r, plan->move[CUTT_RESULT], result, o->result, r->stream) : CUTT_SUCCESS;
 }
 
+/* Adds up the parts of sums. */
+static cuttResult add_parts(const run *r, unsigned char *result) {
+  const cutt_parts *parts = r->plan->parts;
+  unsigned char *const workspace = r->operands->workspace;
+  TRY(begin_step(r));
+  TRY(cutt_device_pass_run(parts->sum, r->runtime, workspace + parts->offset, NULL, result,
+                           workspace + parts->sum_offset, r->stream));
+  return end_step(r, r->steps ? &r->steps->permute : NULL);
+}
+
 static cuttResult multiply_all(run *r) {
   const cutt_blas *blas = r->plan->blas;
   TRY(blas->begin(blas, r->stream, &r->session));
@@ -296,7 +306,9 @@ cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, co
   }
   cuttResult result = open_run(&r);
   if (!result) result = reduce(&r, &operands);
+  if (plan->parts) operands.result = operands.workspace + plan->parts->offset;
   if (!result) result = plan->device_pass ? pass(&r) : multiply_all(&r);
+  if (!result && plan->parts) result = add_parts(&r, callers->result);
   close_run(&r);
   return result;
 }

@@ -240,7 +240,7 @@ static void note_times(struct cuttContractionStruct *plan, const race *r) {
   for (int i = 0; i < plan->timed_count; ++i) {
     cutt_timed_way *timed = &plan->timed[i];
     cutt_text name = cutt_text_start(timed->name, sizeof timed->name);
-    cutt_way_name(&plan->contraction, &r->contender[i].way, &name);
+    cutt_way_name(cutt_plan_whole(plan), &r->contender[i].way, &name);
     timed->predicted = r->contender[i].way.seconds;
     timed->seconds = seconds_of(&r->racer[i]);
   }
@@ -333,7 +333,7 @@ static bool recall(struct cuttContractionStruct *plan, int64_t limit, cuttWisdom
 
 static void remember(const struct cuttContractionStruct *plan, cuttWisdom_t wisdom, wisdom_words *w) {
   cutt_text text = cutt_text_start(w->words, sizeof w->words);
-  cutt_way_words(&plan->contraction, &w->way, &text);
+  cutt_way_words(cutt_plan_whole(plan), &w->way, &text);
   /* A plan that is good is not given up because it could not be remembered. */
   if (text.length >= sizeof w->words)
     cutt_log(CUTT_LOG_WARN, "the measured choice was not added to wisdom: it is longer than an entry may be");

@@ -29,12 +29,16 @@ const char *cutt_plan_provider(const struct cuttContractionStruct *plan) {
   return is_one_pass(plan) || !plan->blas ? "cutt" : plan->blas->name;
 }
 
+const cutt_contraction *cutt_plan_whole(const struct cuttContractionStruct *plan) {
+  return plan->parts ? &plan->parts->whole : &plan->contraction;
+}
+
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) seconds += plan->cost.permute[t];
   for (int t = 0; t < 2; ++t)
     if (plan->reduce[t]) seconds += cutt_plan_seconds(plan->reduce[t]);
-  return seconds;
+  return seconds + (plan->parts ? plan->parts->seconds : 0);
 }
 
 double cutt_plan_seconds(const struct cuttContractionStruct *plan) {

@@ -2,7 +2,7 @@
 #ifndef CUTT_CONTRACT_PLAN_H
 #define CUTT_CONTRACT_PLAN_H
 
-#include "contract/device_pass.h"
+#include "contract/parts.h"
 #include "contract/pass.h"
 #include "contract/permutation.h"
 #include "plan/choose.h"
@@ -62,9 +62,10 @@ struct cuttContractionStruct {
   unsigned long long context;
   int threads;
   double create_seconds;
-  /* What the caller asks for, and what is left of it after the sums that are done beforehand. */
+  /* What the caller asks for, and what is left of it after the sums that are done beforehand, and where sums are in parts, of these. */
   cutt_contraction asked;
   cutt_contraction contraction;
+  cutt_parts *parts; /* or NULL */
   cutt_family family;
   cutt_rates rates;
   /* The contraction in one pass, on the CPU (pass.h) or on a GPU (device_pass.h), where the sums of its parts are in workspace. Both
@@ -96,7 +97,7 @@ struct cuttContractionStruct {
   size_t reduced_offset[2];
   /* On a GPU, where in the workspace that 1 lies. */
   size_t one_offset;
-  /* Where the workspace of these sums begins, and how many bytes of workspace are in use while they are done. */
+  /* Where the workspace of these sums begins, and how many bytes of workspace are in use while they are done, or parts are added up. */
   size_t reduce_base;
   size_t reduce_bytes;
   /* D = beta * D, where nothing is summed; else NULL. */
@@ -131,7 +132,10 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
                                     const cutt_blas *blas, int threads, int64_t limit);
 void cutt_contraction_release(struct cuttContractionStruct *plan);
 
-/* Predicted seconds of an execution, and of its permutations; the sums that are done beforehand count as permutations. */
+/* What is left after the sums that are done beforehand, be it in parts or not. */
+const cutt_contraction *cutt_plan_whole(const struct cuttContractionStruct *plan);
+
+/* Predicted seconds of an execution, and of its permutations; the sums that are done beforehand and afterwards count as permutations. */
 double cutt_plan_seconds(const struct cuttContractionStruct *plan);
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan);
 /* Words: the algorithm, and the library of its products. */

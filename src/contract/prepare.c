@@ -472,23 +472,126 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
   return result ? result : cutt_rates_find(plan, &plan->rates);
 }
 
-static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit, passes *best) {
-  find_passes(plan, limit, best);
+/* The fastest by its prediction: a pass, or an algorithm of products. */
+typedef struct fastest {
+  passes pass;
+  bool by_pass;
+  cutt_algorithm algorithm;
+  cutt_cost cost;
+  double seconds;
+} fastest;
+
+/* Of a plan whose algorithm and cost it changes. */
+static cuttResult find_fastest(struct cuttContractionStruct *plan, int64_t limit, fastest *best) {
   const bool only_pass = plan->family == CUTT_FAMILY_PASS;
-  if (!only_pass && fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
-    return take_either(plan, best);
+  find_passes(plan, limit, &best->pass);
+  best->by_pass = true;
+  best->seconds = fmin(best->pass.host.seconds, best->pass.device.seconds);
+  if (!only_pass && best->seconds <= least_seconds(plan)) return CUTT_SUCCESS;
   cuttResult result = only_pass ? CUTT_SUCCESS : cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
-  if (!result) result = find_moved_pass(plan, limit, only_pass ? INFINITY : plan->cost.seconds, &best->device);
+  if (!result) result = find_moved_pass(plan, limit, only_pass ? INFINITY : plan->cost.seconds, &best->pass.device);
   if (result) return result;
-  if (only_pass) return take_either(plan, best);
-  return comparable_seconds(plan, best) < plan->cost.seconds ? take_either(plan, best)
-                                                             : cutt_contraction_take_products(plan, limit);
+  best->by_pass = only_pass || comparable_seconds(plan, &best->pass) < plan->cost.seconds;
+  best->algorithm = plan->algorithm;
+  best->cost = plan->cost;
+  best->seconds = best->by_pass ? fmin(best->pass.host.seconds, best->pass.device.seconds) : plan->cost.seconds;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit, const fastest *best) {
+  if (best->by_pass) return take_either(plan, &best->pass);
+  plan->algorithm = best->algorithm;
+  plan->cost = best->cost;
+  return cutt_contraction_take_products(plan, limit);
+}
+
+/* A sum in parts takes the place of what is fastest without, if it is predicted to be faster by more than such predictions err by. */
+static const double parts_worth = 0.93;
+/* A rough prediction may be so much longer. */
+static const double rough_worth = 1.05;
+
+/* What a plan of parts would be. */
+typedef struct trial {
+  struct cuttContractionStruct plan;
+  fastest fastest;
+} trial;
+
+/* The rough prediction of the fastest, without a closer look at permutations. */
+static cuttResult look_roughly(const struct cuttContractionStruct *plan, int64_t limit, fastest *best) {
+  find_passes(plan, limit, &best->pass);
+  best->seconds = best->pass.device.seconds;
+  if (plan->family == CUTT_FAMILY_PASS) return CUTT_SUCCESS;
+  cutt_algorithm_choice *list = malloc(CUTT_BEST_ALGORITHMS * sizeof *list);
+  int count = 0;
+  if (!list) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *list);
+  const cuttResult result =
+      cutt_algorithms_best(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, list, &count);
+  if (!result && count) best->seconds = fmin(best->seconds, list[0].cost.seconds);
+  free(list);
+  return result;
+}
+
+static cuttResult find_parts(const struct cuttContractionStruct *plan, int64_t limit, trial *t, fastest *best,
+                             cutt_split *split) {
+  cutt_split list[CUTT_MOST_SPLITS];
+  const int64_t left = limit - (int64_t)plan->workspace_bytes;
+  *split = (cutt_split){0, 0};
+  double below = parts_worth * best->seconds;
+  const int count = cutt_splits_list(&plan->contraction, &plan->rates, left, below, list);
+  for (int i = 0; i < count; ++i) {
+    const int64_t bytes = cutt_split_bytes(&plan->contraction, &list[i]);
+    const double sum = cutt_parts_seconds(&plan->contraction, &list[i], &plan->rates, left - bytes);
+    if (!(sum < below)) continue;
+    t->plan = *plan;
+    t->plan.workspace_bytes += (size_t)bytes;
+    cutt_split_products(&plan->contraction, &list[i], &t->plan.contraction);
+    cuttResult result = look_roughly(&t->plan, limit, &t->fastest);
+    if (result) return result;
+    if (!(t->fastest.seconds + sum < rough_worth * below)) continue;
+    result = find_fastest(&t->plan, limit, &t->fastest);
+    if (result) return result;
+    if (!(t->fastest.seconds + sum < below)) continue;
+    below = t->fastest.seconds + sum;
+    *best = t->fastest;
+    *split = list[i];
+  }
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_contraction_take_parts(struct cuttContractionStruct *plan, const cutt_split *split, int64_t limit) {
+  cutt_parts *parts = NULL;
+  const cuttResult result = cutt_parts_prepare(&plan->contraction, split, &plan->rates, plan->backend->runtime,
+                                               plan->workspace_bytes, limit, &parts);
+  if (result) {
+    cutt_parts_release(parts);
+    return result;
+  }
+  plan->parts = parts;
+  cutt_split_products(&parts->whole, split, &plan->contraction);
+  plan->workspace_bytes = parts->sum_offset;
+  parts->reduce_bytes = plan->reduce_bytes;
+  const size_t bytes = parts->sum_offset + parts->sum->workspace;
+  if (bytes > plan->reduce_bytes) plan->reduce_bytes = bytes;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult decide(struct cuttContractionStruct *plan, int64_t limit, trial *t, fastest *best) {
+  cutt_split split = {0, 0};
+  cuttResult result = find_fastest(plan, limit, best);
+  if (!result && cutt_contraction_on_gpu(plan) && cutt_contraction_has_pass(plan))
+    result = find_parts(plan, limit, t, best, &split);
+  if (!result && split.parts) result = cutt_contraction_take_parts(plan, &split, limit);
+  return result ? result : take_fastest(plan, limit, best);
 }
 
 cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit) {
-  passes *best = calloc(1, sizeof *best); /* too large for the stack; where there is no pass, nothing sets its shape */
-  if (!best) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *best);
-  const cuttResult result = take_fastest(plan, limit, best);
+  trial *t = malloc(sizeof *t); /* too large for the stack; where there is no pass, nothing sets its shape */
+  fastest *best = calloc(1, sizeof *best);
+  const cuttResult result =
+      t && best
+          ? decide(plan, limit, t, best)
+          : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *t + sizeof *best);
+  free(t);
   free(best);
   return result;
 }
@@ -520,6 +623,11 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan) {
   plan->moved = NULL;
   plan->pass = NULL;
   plan->device_pass = NULL;
+  if (!plan->parts) return;
+  plan->contraction = plan->parts->whole;
+  plan->reduce_bytes = plan->parts->reduce_bytes;
+  cutt_parts_release(plan->parts);
+  plan->parts = NULL;
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {

@@ -9,8 +9,9 @@
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                   const cutt_blas *blas, int threads, int64_t limit, bool *done);
 
-/* Makes the rest of the plan: by the model's choice; in one pass, on the CPU or on a GPU; by the algorithm in plan->algorithm, of which plan->cost is the
- * cost. */
+/* Has the sum done in parts: what is left is to be taken after that. Then makes the rest of the plan: by the model's choice; in one pass, on
+ * the CPU or on a GPU; by the algorithm in plan->algorithm, of which plan->cost is the cost. */
+cuttResult cutt_contraction_take_parts(struct cuttContractionStruct *plan, const cutt_split *split, int64_t limit);
 cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit);
 cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape);
 cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape);
@@ -23,7 +24,7 @@ void cutt_contraction_products_of(const struct cuttContractionStruct *plan, int6
 cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
                                            int64_t limit);
 
-/* Frees what cutt_contraction_take_pass or cutt_contraction_take_products made. */
+/* Frees what these made. */
 void cutt_contraction_untake(struct cuttContractionStruct *plan);
 
 /* Can it be done in one pass? */

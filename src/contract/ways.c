@@ -46,16 +46,18 @@ typedef struct lists {
   cutt_way way;
 } lists;
 
-static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t limit, cutt_way *list, int *count,
-                            lists *all) {
+/* Of a plan whose sum is split so, if it is; more: seconds of adding up the parts. */
+static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t limit, const cutt_split *split,
+                            double more, cutt_way *list, int *count, lists *all) {
   const bool only_pass = plan->family == CUTT_FAMILY_PASS;
+  all->way = (cutt_way){.split = *split};
   if (cutt_contraction_has_pass(plan) && cutt_contraction_on_gpu(plan)) {
     const int passes = cutt_device_pass_list(&plan->contraction, &plan->rates, limit, all->device, PASSES);
     for (int i = 0; i < passes; ++i) {
       all->way.one_pass = true;
       all->way.shape.along = -1;
       all->way.device = all->device[i];
-      all->way.seconds = all->device[i].seconds;
+      all->way.seconds = all->device[i].seconds + more;
       insert(list, count, &all->way);
     }
   } else if (cutt_contraction_has_pass(plan)) {
@@ -74,8 +76,38 @@ static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t li
     if (alike(all->best, i) >= ALIKE) continue;
     all->way.one_pass = false;
     all->way.choice = all->best[i];
-    all->way.seconds = all->best[i].cost.seconds;
+    all->way.seconds = all->best[i].cost.seconds + more;
     insert(list, count, &all->way);
+  }
+  return result;
+}
+
+/* A copy of a plan whose sum is in parts, to ask of; it owns nothing. Errors: CUTT_INTERNAL_ERROR (memory). */
+static cuttResult split_plan(const struct cuttContractionStruct *plan, const cutt_split *split,
+                             struct cuttContractionStruct **made) {
+  struct cuttContractionStruct *copy = *made = malloc(sizeof *copy);
+  if (!copy) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *copy);
+  *copy = *plan;
+  cutt_split_products(&plan->contraction, split, &copy->contraction);
+  return CUTT_SUCCESS;
+}
+
+/* Of sums in parts that may not take much longer than the fastest way. */
+static cuttResult list_parts(const struct cuttContractionStruct *plan, int64_t limit, cutt_way *list, int *count,
+                             lists *all) {
+  static const double most_times = 1.25;
+  cutt_split split[CUTT_MOST_SPLITS];
+  const double below = *count ? most_times * list[0].seconds : INFINITY;
+  const int splits = cutt_splits_list(&plan->contraction, &plan->rates, limit, below, split);
+  cuttResult result = CUTT_SUCCESS;
+  for (int i = 0; i < splits && !result; ++i) {
+    struct cuttContractionStruct *copy = NULL;
+    const int64_t left = limit - cutt_split_bytes(&plan->contraction, &split[i]);
+    const double more = cutt_parts_seconds(&plan->contraction, &split[i], &plan->rates, left);
+    if (!(more < below)) continue;
+    result = split_plan(plan, &split[i], &copy);
+    if (!result) result = list_ways(copy, left, &split[i], more, list, count, all);
+    free(copy);
   }
   return result;
 }
@@ -85,12 +117,18 @@ cuttResult cutt_ways_list(const struct cuttContractionStruct *plan, int64_t limi
   lists *all = calloc(1, sizeof *all);
   *count = 0;
   if (!all) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *all);
-  const cuttResult result = list_ways(plan, limit, list, count, all);
+  cuttResult result = list_ways(plan, limit, &(cutt_split){0, 0}, 0, list, count, all);
+  if (!result && cutt_contraction_on_gpu(plan) && cutt_contraction_has_pass(plan))
+    result = list_parts(plan, limit, list, count, all);
   free(all);
   return result;
 }
 
 cuttResult cutt_way_take(struct cuttContractionStruct *plan, const cutt_way *way, int64_t limit) {
+  if (way->split.parts) {
+    const cuttResult split = cutt_contraction_take_parts(plan, &way->split, limit);
+    if (split) return split;
+  }
   if (way->one_pass)
     return cutt_contraction_on_gpu(plan) ? cutt_contraction_take_device_pass(plan, &way->device)
                                          : cutt_contraction_take_pass(plan, &way->shape);
@@ -130,7 +168,7 @@ void cutt_way_problem(const struct cuttContractionStruct *plan, int64_t limit, c
   }
 }
 
-void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+static void add_words(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
   if (way->one_pass) {
     const bool device = way->device.number > 0;
     cutt_text_add(text, "one-pass %d %" PRId64, device ? -1 : way->shape.along,
@@ -149,6 +187,22 @@ void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *t
   }
   for (int i = 0; i < c->modes; ++i) cutt_text_add(text, " %" PRId64, a->chunk[i]);
   for (int i = 0; i < CUTT_GEMM_WORDS && way->number; ++i) cutt_text_add(text, " %" PRIu32, way->algorithm.word[i]);
+}
+
+/* Has this done of what is left of a contraction by a way: where there is no memory for that, of the whole. */
+static void of_products(const cutt_contraction *c, const cutt_way *way, cutt_text *text,
+                        void (*add)(const cutt_contraction *, const cutt_way *, cutt_text *)) {
+  cutt_contraction *products = way->split.parts ? malloc(sizeof *products) : NULL;
+  if (products) cutt_split_products(c, &way->split, products);
+  add(products ? products : c, way, text);
+  free(products);
+}
+
+static const char parts_word[] = "parts";
+
+void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+  if (way->split.parts) cutt_text_add(text, "%s %d %" PRId64 " ", parts_word, way->split.mode, way->split.parts);
+  of_products(c, way, text, add_words);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading words */
@@ -261,10 +315,9 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
   return NULL;
 }
 
-const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *words, int64_t limit, cutt_way *way) {
+static const char *read_way(const struct cuttContractionStruct *plan, const char *words, int64_t limit, cutt_way *way) {
   static const char pass[] = "one-pass", products[] = "ttgt";
   const cutt_contraction *c = &plan->contraction;
-  memset(way, 0, sizeof *way);
   if (strncmp(words, pass, sizeof pass - 1) == 0) return read_pass(plan, words + sizeof pass - 1, limit, way);
   if (strncmp(words, products, sizeof products - 1) != 0) return "its algorithm is not known";
   if (plan->family == CUTT_FAMILY_PASS || !plan->blas) return "there are no matrix products here";
@@ -280,9 +333,37 @@ const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *
   return NULL;
 }
 
+/* A way of the parts of a sum. */
+static const char *read_parts(const struct cuttContractionStruct *plan, const char *words, int64_t limit,
+                              cutt_way *way) {
+  const cutt_contraction *c = &plan->contraction;
+  const char *at = words;
+  if (!cutt_contraction_on_gpu(plan) || !cutt_contraction_has_pass(plan)) return "sums can't be done in parts here";
+  if (!take_int(&at, 0, c->modes - 1, &way->split.mode) || !take(&at, 2, INT64_MAX, &way->split.parts) || *at != ' ')
+    return "its words can't be read";
+  if (!cutt_split_fits(c, &way->split)) return "its sum can't be done in such parts";
+  const int64_t left = limit - cutt_split_bytes(c, &way->split);
+  if (left < 0) return "it needs more workspace than there may be";
+  const double more = cutt_parts_seconds(c, &way->split, &plan->rates, left);
+  if (!(more < INFINITY)) return "there is no sum of such parts";
+  struct cuttContractionStruct *copy = NULL;
+  if (split_plan(plan, &way->split, &copy)) return cuttLastError();
+  const char *why = read_way(copy, at + 1, left, way);
+  free(copy);
+  way->seconds += more;
+  return why;
+}
+
+const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *words, int64_t limit, cutt_way *way) {
+  memset(way, 0, sizeof *way);
+  const size_t length = sizeof parts_word - 1;
+  return strncmp(words, parts_word, length) == 0 ? read_parts(plan, words + length, limit, way)
+                                                 : read_way(plan, words, limit, way);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------- a name */
 
-void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+static void add_name(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
   static const char letter[CUTT_TENSORS] = {'L', 'R', 'D'};
   if (way->one_pass) {
     const cutt_pass_shape *s = &way->shape;
@@ -320,4 +401,10 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
   const int64_t blocks = cost->result_blocks * cost->k_blocks;
   if (blocks > 1) cutt_text_add(text, "; %" PRId64 " blocks", blocks);
   if (way->number) cutt_text_add(text, "; algorithm no. %d", way->number);
+}
+
+void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+  if (way->split.parts)
+    cutt_text_add(text, "in %" PRId64 " parts of %s, ", way->split.parts, c->mode[way->split.mode].name);
+  of_products(c, way, text, add_name);
 }

@@ -6,6 +6,7 @@
 #include "contract/choose.h"
 
 typedef struct cutt_way {
+  cutt_split split; /* the sum is done in parts, which all that follows is of */
   bool one_pass;
   cutt_pass_shape shape;        /* in one pass, on the CPU */
   cutt_device_shape device;     /* in one pass, on a GPU */
