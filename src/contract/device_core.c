@@ -19,13 +19,17 @@ enum {
   FEW_KEPT = 32,    /* positions, up to which copying takes longer than multiplying */
   FEW_BLOCKS = 2,   /* of an SM, up to which more threads of each are better */
   ENOUGH = 384,     /* threads of an SM, for which a third tile in shared memory is not given up */
-  SM_THREADS = 512  /* that registers are there for */
+  SM_THREADS = 512, /* that registers are there for */
+  /* Where terms come in lots. */
+  MOST_PANELS = 4, /* since what comes in tiles is read for each */
+  LEAST_TERMS = 64,
+  IN_FLIGHT = 32 << 10 /* bytes that an SM has to have asked for, to be given them as fast as memory can */
 };
 
 /* Seconds of a launch, of a block before its first tile, and between two tiles; the share of a copy's speed that is reached; operations per second of an SM where
  * rows come in tiles, and where columns do; and bytes per second that come to it from L2: as measured on an H200. */
-static const double launch_seconds = 4e-6, block_seconds = 5e-6, tile_seconds = 0.5e-6, share_of_copy = 0.95,
-                    sm_flops = 330e9, sm_flops_columns = 190e9, sm_bytes = 40e9;
+static const double launch_seconds = 4e-6, block_seconds = 5e-6, tile_seconds = 0.5e-6, lot_seconds = 0.3e-6,
+                    share_of_copy = 0.95, sm_flops = 330e9, sm_flops_columns = 190e9, sm_bytes = 40e9;
 /* Times as many bytes as memory has to move of a D that is written in runs of a tile's eight rows, as measured. */
 static const double turned_result = 1.5;
 /* What a run of D takes that ends within a sector, whose rest the next column writes. */
@@ -39,6 +43,8 @@ static const double measured = 0.75;
 static const double split_sectors = 0.7;
 /* Times as long with one kept column, a matrix times a vector: 1.2 to 1.6 as measured. */
 static const double one_column = 1.4;
+/* The same of terms in lots: where copies have 8 bytes, and where terms lie next to each other, as measured of 40 contractions. */
+static const double narrow_lots = 1.5, lots_by_terms = 1.15;
 /* What a block takes before its first product, in tiles. */
 static const double tiles_to_begin = 1.5;
 
@@ -51,10 +57,10 @@ static int64_t pitch(int64_t elements) {
   return cutt_round_up(elements, 8) + 4 - (elements % 8 > 0 && elements % 8 <= 4 ? 8 : 0);
 }
 
-/* Of an operand's positions with all their terms, in shared memory; returns the bytes. */
+/* Of an operand's positions with so many terms, in shared memory; returns the bytes. */
 static int64_t lay_out(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t, int64_t positions,
-                       cutt_core_layout *layout) {
-  const int64_t terms = cutt_round_up(s->terms, CUTT_CORE_STEP);
+                       int64_t of_terms, cutt_core_layout *layout) {
+  const int64_t terms = cutt_round_up(of_terms, CUTT_CORE_STEP);
   const bool along = cutt_digits_by_terms(c, s->by_rows, t);
   const int64_t apart = pitch(along ? terms : positions);
   layout->by_terms = along;
@@ -71,10 +77,11 @@ static int64_t shared_bytes(const cutt_contraction *c, const cutt_core_shape *s,
   args->tables_at = (uint32_t)at;
   at += (s->slots + 1) * CUTT_CORE_TILE * CUTT_CORE_ENTRY;
   args->keeps.at = (uint32_t)at;
-  at += lay_out(c, s, cutt_other_operand(cutt_streamed_operand(s->by_rows, s->streams_rows)), room, &args->keeps);
+  at += lay_out(c, s, cutt_other_operand(cutt_streamed_operand(s->by_rows, s->streams_rows)), room, s->terms,
+                &args->keeps);
   args->streams.at = (uint32_t)at;
-  args->slot_bytes =
-      (uint32_t)lay_out(c, s, cutt_streamed_operand(s->by_rows, s->streams_rows), CUTT_CORE_TILE, &args->streams);
+  args->slot_bytes = (uint32_t)lay_out(c, s, cutt_streamed_operand(s->by_rows, s->streams_rows), CUTT_CORE_TILE,
+                                       s->depth, &args->streams);
   return at + s->slots * (int64_t)args->slot_bytes;
 }
 
@@ -115,6 +122,20 @@ static bool splits_sectors(const cutt_contraction *c, const cutt_core_shape *s) 
   return run > 1 && run % 2 && c->volume[CUTT_RESULT] * BYTES > 2 * CACHE;
 }
 
+/* May what lies next to each other in the operand that comes in tiles be copied 16 bytes at a time, if its first element may? */
+static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
+  const cutt_tensor t = cutt_streamed_operand(s->by_rows, s->streams_rows);
+  const int fast = cutt_fast_mode(c, t);
+  int mode[CUTT_MOST_MODES];
+  if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
+  const int count = cutt_digit_modes(
+      c, s->by_rows, cutt_digits_by_terms(c, s->by_rows, t) ? CUTT_DIGIT_TERM : cutt_digits_streamed(s->streams_rows),
+      mode);
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && c->mode[i].stride[t] % 2) return false;
+  return s->turned || (count > 0 && mode[0] == fast);
+}
+
 /* Cuts the tiles into so many strips that the blocks fill the SMs evenly. Returns the time in tiles of one block after the other. */
 static double cut_tiles(double at_once, cutt_core_shape *s) {
   const double blocks = (double)s->panels * (double)s->matrices;
@@ -137,16 +158,26 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                        (double)s->tiles * CUTT_CORE_TILE * (double)cutt_round_up(s->terms, CUTT_CORE_STEP);
   const double even = panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once;
   const double work = flops / (sms * (s->streams_rows ? sm_flops : sm_flops_columns));
-  const double between = panels * (double)s->matrices * (double)s->tiles * tile_seconds / at_once;
+  const double lots = ceil((double)s->terms / (double)s->depth);
+  const bool by_terms = cutt_digits_by_terms(c, s->by_rows, streamed);
+  const double between =
+      panels * (double)s->matrices * (double)s->tiles * (tile_seconds + (lots - 1) * lot_seconds) / at_once;
   const double of_streamed = (double)c->volume[streamed] * BYTES * waste_of(c, s, streamed),
                of_kept = (double)c->volume[kept] * BYTES * waste_of(c, s, kept),
                of_result =
                    (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * BYTES * waste_of(c, s, CUTT_RESULT);
   const double again = of_streamed * (panels - 1) + of_kept * (double)(s->strips - 1);
-  const double move = (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) + again / (sms * sm_bytes);
+  const double asked = (double)(s->slots - 1) * CUTT_CORE_TILE * (double)s->depth * BYTES * at_once / sms;
+  const double move =
+      (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) * (lots > 1 ? fmax(1, IN_FLIGHT / asked) : 1) +
+      again / (sms * sm_bytes);
   const double split = splits_sectors(c, s) ? split_sectors * (double)c->volume[CUTT_RESULT] * BYTES / r->memory : 0;
   const double begin = panels * (double)s->matrices * (double)s->strips * block_seconds / at_once;
-  const double slower = measured * (s->streams_rows && s->columns == 1 ? one_column : 1);
+  const double slower = measured * (s->streams_rows && s->columns == 1 ? one_column : 1) *
+                        (lots == 1        ? 1
+                         : !is_wide(c, s) ? narrow_lots
+                         : by_terms       ? lots_by_terms
+                                          : 1);
   return launch_seconds + begin + split +
          slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
 }
@@ -180,6 +211,37 @@ static int64_t choose_panel(const cutt_contraction *c, const cutt_rates *r, int6
   return 0;
 }
 
+/* The seconds of a shape whose blocks are set, of which an SM has so many at once. */
+static void set_strips(const cutt_contraction *c, const cutt_rates *r, int64_t blocks, cutt_core_shape *s) {
+  const double at_once = (double)larger(r->multiprocessors, (int64_t)1) * (double)blocks;
+  const double tiles = cut_tiles(at_once, s);
+  const bool many = (double)s->panels * (double)s->matrices * (double)s->strips >= INT32_MAX;
+  s->seconds = many ? INFINITY : seconds_of(c, r, s, at_once, tiles);
+}
+
+/* The best one whose terms come in lots takes the place of *s, if it is faster: its warps have the sums of all that a block keeps at once. */
+static void choose_lots(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
+  static const int64_t depths[] = {32, 64};
+  if (s->terms < LEAST_TERMS) return;
+  cutt_core_shape tried = *s;
+  for (int warps = 1; warps <= 2; ++warps) {
+    const int64_t most = (int64_t)warps * 8 * (s->streams_rows ? CUTT_CORE_COLUMN_GROUPS : CUTT_CORE_ROW_GROUPS);
+    tried.threads = warps * CUTT_CORE_THREADS / 2;
+    tried.panels = cutt_ceil_of(kept, most);
+    if (tried.panels > MOST_PANELS || (warps == 2 && kept <= 8)) continue;
+    tried.panel = cutt_ceil_of(kept, tried.panels);
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; ++i) {
+      tried.depth = depths[i];
+      for (tried.slots = CUTT_CORE_SLOTS; tried.slots >= 2 && tried.depth < s->terms; --tried.slots) {
+        const int64_t blocks = blocks_of(c, r, &tried);
+        if (blocks < 1) continue;
+        set_strips(c, r, blocks, &tried);
+        if (tried.seconds < s->seconds) *s = tried;
+      }
+    }
+  }
+}
+
 void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_core_shape *s) {
   int64_t size[CUTT_DIGIT_KINDS];
   *s = (cutt_core_shape){.streams_rows = streams_rows, .seconds = INFINITY};
@@ -194,15 +256,14 @@ void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool strea
       streamed > INT32_MAX - (CUTT_CORE_SLOTS + 1) * CUTT_CORE_TILE)
     return;
   s->turned = is_turned(c, s);
-  const double sms = (double)larger(r->multiprocessors, (int64_t)1);
-  const int64_t blocks = choose_panel(c, r, kept, s);
-  if (blocks < 1) return;
-  const double at_once = sms * (double)blocks;
-  s->panels = (kept + s->panel - 1) / s->panel;
+  s->depth = s->terms;
   s->tiles = (streamed + CUTT_CORE_TILE - 1) / CUTT_CORE_TILE;
-  const double tiles = cut_tiles(at_once, s);
-  if ((double)s->panels * (double)s->matrices * (double)s->strips >= INT32_MAX) return;
-  s->seconds = seconds_of(c, r, s, at_once, tiles);
+  const int64_t blocks = choose_panel(c, r, kept, s);
+  if (blocks > 0) {
+    s->panels = (kept + s->panel - 1) / s->panel;
+    set_strips(c, r, blocks, s);
+  }
+  choose_lots(c, r, kept, s);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the parameters */
@@ -222,20 +283,6 @@ static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cut
   args->batch_end = digits.count;
 }
 
-/* May what lies next to each other in the operand that comes in tiles be copied 16 bytes at a time, if its first element may? */
-static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
-  const cutt_tensor t = cutt_streamed_operand(s->by_rows, s->streams_rows);
-  const int fast = cutt_fast_mode(c, t);
-  int mode[CUTT_MOST_MODES];
-  if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
-  const int count = cutt_digit_modes(
-      c, s->by_rows, cutt_digits_by_terms(c, s->by_rows, t) ? CUTT_DIGIT_TERM : cutt_digits_streamed(s->streams_rows),
-      mode);
-  for (int i = 0; i < c->modes; ++i)
-    if (i != fast && c->mode[i].stride[t] % 2) return false;
-  return s->turned || (count > 0 && mode[0] == fast);
-}
-
 void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args, uint32_t *bytes) {
   args->kept = (uint32_t)(s->streams_rows ? s->columns : s->rows);
   args->streamed = (uint32_t)(s->streams_rows ? s->rows : s->columns);
@@ -250,7 +297,10 @@ void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_co
   args->turned = s->turned;
   args->wide = is_wide(c, s);
   args->term = cutt_divide_by(s->terms);
-  args->term_pairs = cutt_divide_by(larger(s->terms / 2, (int64_t)1));
+  args->depth = (uint32_t)s->depth;
+  args->lots = (uint32_t)cutt_ceil_of(s->terms, s->depth);
+  args->run = cutt_divide_by(s->depth);
+  args->run_pairs = cutt_divide_by(larger(s->depth / 2, (int64_t)1));
   args->room = cutt_divide_by((int64_t)args->panel_room);
   args->reads = !c->beta_is_zero;
   args->alone = c->alpha_is_one;

@@ -1,5 +1,6 @@
 /* Contractions of doubles on tensor cores for a pass on a GPU (device_pass.h): D = alpha * L R + beta * D by gpu/kernels/core.cu, without
- * permuting and without workspace, where the terms of a few rows or columns fit into shared memory.
+ * permuting and without workspace, where the terms of a few rows or columns fit into shared memory. The others come in tiles, with all their
+ * terms or in lots of them.
  *
  * The operand that has the modes in which D has its neighbours has the rows, the other one the columns. A block keeps a panel of the one
  * in shared memory, and goes along tiles of the other. */
@@ -16,7 +17,8 @@ typedef struct cutt_core_shape {
   bool turned;                            /* a tile has a part of D's neighbours, and a part of the operand's */
   int64_t rows, columns, terms, matrices; /* of the contraction */
   int64_t panel, panels, tiles, strips;   /* positions that a block keeps; of a matrix */
-  int slots, threads;                     /* tiles in shared memory; of a block */
+  int64_t depth;                          /* terms at once, of a tile: all, or those of a lot */
+  int slots, threads;                     /* tiles or lots in shared memory; of a block */
   double seconds;
 } cutt_core_shape;
 

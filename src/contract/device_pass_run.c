@@ -51,6 +51,8 @@ enum {
   PANEL_F64,
   CORE_ROWS,
   CORE_COLUMNS,
+  CORE_ROWS_LOTS,
+  CORE_COLUMNS_LOTS,
   SUMS,                                            /* of which there are as many as of the first */
   SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE),        /* the same */
   STRETCHES = SMALL CUTT_SMALL_KERNELS(COUNT_ONE), /* the same */
@@ -292,7 +294,8 @@ static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape
 static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass *pass) {
   const cutt_core_shape *s = &shape->core;
   pass->tiles = s->panels * s->matrices * s->strips;
-  pass->kernel = s->streams_rows ? CORE_ROWS : CORE_COLUMNS;
+  const bool lots = s->depth < s->terms;
+  pass->kernel = s->streams_rows ? (lots ? CORE_ROWS_LOTS : CORE_ROWS) : lots ? CORE_COLUMNS_LOTS : CORE_COLUMNS;
   pass->grid.blocks = (uint32_t)pass->tiles;
   pass->grid.threads = (uint32_t)s->threads;
   cutt_core_fill(c, s, &pass->core, &pass->grid.shared_bytes);

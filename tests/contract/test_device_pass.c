@@ -97,10 +97,10 @@ static void place_at(const test_contraction *c, bool behind) {
 static void place(const test_contraction *c) { place_at(c, false); }
 
 static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
-    combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts, stretches,
-    stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide,
-    staged, staged_runs[3], staged_cut, staged_in_parts, staged_groups[3], staged_short, staged_sliced, several_tiles,
-    kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
+    cores_in_lots[2], combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts,
+    stretches, stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long,
+    small_wide, staged, staged_runs[3], staged_cut, staged_in_parts, staged_groups[3], staged_short, staged_sliced,
+    several_tiles, kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -151,6 +151,7 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   if (shape->kind == CUTT_DEVICE_CORES) {
     ++cores[shape->core.streams_rows];
     cores_turned += shape->core.turned;
+    cores_in_lots[shape->core.streams_rows] += shape->core.depth < shape->core.terms;
   }
   if (shape->kind == CUTT_DEVICE_STRIPS) {
     static cutt_strip_args args;
@@ -198,6 +199,26 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   in_parts += shape->parts > 1;
 }
 
+/* The same in lots of any depth, and with as many kept positions as a warp may have. */
+static void try_core_lots(test_rng *rng, const test_contraction *t, const cutt_contraction *c,
+                          cutt_device_shape *shape) {
+  cutt_core_shape *s = &shape->core;
+  if (s->terms <= CUTT_CORE_STEP) return;
+  const int64_t keeps = s->streams_rows ? s->columns : s->rows;
+  const int64_t groups = s->streams_rows ? CUTT_CORE_COLUMN_GROUPS : CUTT_CORE_ROW_GROUPS;
+  s->threads = test_chance(rng, 50) ? CUTT_CORE_THREADS : CUTT_CORE_THREADS / 2;
+  s->panel = test_random_in(rng, 1, groups * 8 * s->threads / (CUTT_CORE_THREADS / 2));
+  if (s->panel > keeps) s->panel = keeps;
+  s->panels = (keeps + s->panel - 1) / s->panel;
+  s->depth = CUTT_CORE_STEP * test_random_in(rng, 1, (s->terms - 1) / CUTT_CORE_STEP);
+  s->slots = (int)test_random_in(rng, 2, CUTT_CORE_SLOTS);
+  cutt_core_args args;
+  uint32_t bytes = 0;
+  cutt_core_fill(c, s, &args, &bytes);
+  if (bytes > rates.block_shared) return;
+  assert_shape(t, c, shape);
+}
+
 /* On tensor cores, with the shared memory of an H100 and less. */
 static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
   cutt_device_shape shape;
@@ -207,8 +228,10 @@ static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contr
     if (!isfinite(shape.seconds)) continue;
     assert_shape(t, c, &shape);
     shape.core.strips = test_random_in(rng, 1, shape.core.tiles);
-    shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
+    if (shape.core.depth == shape.core.terms)
+      shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
     assert_shape(t, c, &shape);
+    try_core_lots(rng, t, c, &shape);
   }
 }
 
@@ -516,10 +539,12 @@ static void try_kept(cuttType_t type, try_products_of *try) {
 static void on_tensor_cores(void **unused) {
   (void)unused;
   memset(cores, 0, sizeof cores);
+  memset(cores_in_lots, 0, sizeof cores_in_lots);
   cores_turned = 0;
   try_kept(CUTT_F64, try_cores);
-  print_message("%ld shapes with kept rows, %ld with kept columns; %ld of them turned\n", cores[0], cores[1],
-                cores_turned);
+  print_message("%ld shapes with kept rows, %ld with kept columns, %ld and %ld of them in lots; %ld turned\n", cores[0],
+                cores[1], cores_in_lots[0], cores_in_lots[1], cores_turned);
+  assert_true(cores_in_lots[0] >= test_scaled(8) && cores_in_lots[1] >= test_scaled(8));
   assert_true(cores[0] >= test_scaled(20) && cores[1] >= test_scaled(20) && cores_turned >= test_scaled(2));
 }
 

@@ -12,7 +12,7 @@
 #else
 #define CORE_BLOCKS 1
 #endif
-#define CORE_WIDTH 5u /* groups of eight kept columns that a warp multiplies at once, or four of kept rows */
+#define CORE_WIDTH CUTT_CORE_COLUMN_GROUPS
 
 /* ------------------------------------------------------------------------------------------------------------ descriptions */
 
@@ -55,25 +55,25 @@ DEVICE uint32_t core_place(const cutt_core_args *args, uint32_t position) {
   return args->turned ? far << 3 | (position >> 3 ^ (far & 1) << 1) : position;
 }
 
-/* Zeros for the terms that fill up the last four. */
-DEVICE void core_fill(const cutt_core_args *args, const cutt_core_layout *layout, uint32_t at, uint32_t positions) {
-  const uint32_t more = args->steps * CUTT_CORE_STEP - args->terms;
+/* Zeros for the terms that fill up the last four of so many. */
+DEVICE void core_fill(const cutt_core_layout *layout, uint32_t at, uint32_t positions, uint32_t terms) {
+  const uint32_t more = (CUTT_CORE_STEP - terms % CUTT_CORE_STEP) % CUTT_CORE_STEP;
   const word2 zero = {0, 0};
   for (uint32_t i = thread_index(); i < more * positions; i += thread_count())
-    shared_store8(at + i % positions * layout->position + (args->terms + i / positions) * layout->term, zero);
+    shared_store8(at + i % positions * layout->position + (terms + i / positions) * layout->term, zero);
 }
 
 /* What of an operand is copied: from there, by so many positions that this table describes. */
 typedef struct core_source {
   const cutt_core_layout *layout;
   const unsigned char *from;
-  uint32_t table, positions, term_at; /* term_at: where terms are described for this operand */
+  uint32_t table, positions, term_at, terms; /* term_at: where terms are described for this operand, so many */
 } core_source;
 
 /* Starts to copy positions of which the terms, or else the positions, lie next to each other in memory: those by threads side by side, two
- * at a time if they lie so that 16 bytes may be copied at once. by: how many there are to copy in a row. */
-DEVICE void core_copy_any(const cutt_core_args *args, const core_source *s, cutt_divisor by, bool wide, uint32_t to) {
-  const uint32_t all = s->positions * args->terms >> wide, threads = thread_count();
+ * at a time if they lie so that 16 bytes may be copied at once. by: how many there are to copy in a row; of terms some may not be there. */
+DEVICE void core_copy_any(const core_source *s, cutt_divisor by, bool wide, uint32_t to) {
+  const uint32_t all = by.by * (s->layout->by_terms ? s->positions : s->terms), threads = thread_count();
   const uint32_t more_rest = divide(threads, by), more = threads - more_rest * by.by;
   uint32_t rest = divide(thread_index(), by), digit = thread_index() - rest * by.by;
   UNROLL(4)
@@ -100,7 +100,7 @@ DEVICE void core_copy_positions(const cutt_core_args *args, const core_source *s
   const unsigned char *const from = s->from + pass_load_first(s->table + position * CUTT_CORE_ENTRY);
   uint32_t term = thread_index() / side, at = to + core_place(args, position) * s->layout->position + term * s->layout->term;
   UNROLL(4)
-  for (; term < args->terms; term += apart) {
+  for (; term < s->terms; term += apart) {
     const int64_t offset = pass_load_first(s->term_at + term * CUTT_CORE_ENTRY);
     if (wide)
       async_copy16(at, from + offset, false);
@@ -110,11 +110,34 @@ DEVICE void core_copy_positions(const cutt_core_args *args, const core_source *s
   }
 }
 
-DEVICE void core_copy_tile(const cutt_core_args *args, const core_source *s, bool wide, uint32_t to) {
-  if (args->streams.by_terms && wide)
-    core_copy_any(args, s, args->term_pairs, true, to);
+/* The same of a lot whose terms lie next to each other: each thread has one or two terms of several positions. */
+DEVICE void core_copy_terms(const core_source *s, cutt_divisor run, bool wide, uint32_t to) {
+  const uint32_t first = divide(thread_index(), run), apart = divide(thread_count(), run);
+  const uint32_t term = (thread_index() - first * run.by) << wide;
+  if (first >= apart || term >= s->terms) return;
+  const unsigned char *const from = s->from + pass_load_first(s->term_at + term * CUTT_CORE_ENTRY);
+  uint32_t at = to + first * s->layout->position + term * s->layout->term;
+  UNROLL(4)
+  for (uint32_t position = first; position < CUTT_CORE_TILE; position += apart) {
+    const unsigned char *const p = from + pass_load_first(s->table + position * CUTT_CORE_ENTRY);
+    if (wide)
+      async_copy16(at, p, false);
+    else
+      async_copy8(at, p, false);
+    at += apart * s->layout->position;
+  }
+}
+
+/* Starts to copy a tile, or a lot of it. */
+DEVICE void core_copy_tile(const cutt_core_args *args, const core_source *s, bool wide, bool lots, uint32_t to) {
+  if (lots && args->streams.by_terms && wide)
+    core_copy_terms(s, args->run_pairs, true, to);
+  else if (lots && args->streams.by_terms)
+    core_copy_terms(s, args->run, false, to);
+  else if (args->streams.by_terms && wide)
+    core_copy_any(s, args->run_pairs, true, to);
   else if (args->streams.by_terms)
-    core_copy_any(args, s, args->term, false, to);
+    core_copy_any(s, args->run, false, to);
   else if (wide)
     core_copy_positions(args, s, true, to);
   else
@@ -160,21 +183,24 @@ DEVICE void core_add(const core_terms *terms, uint32_t width, bool rows, double 
   }
 }
 
-/* All products of `width` groups of kept positions. Tiles of 16 x 8 are those of rows that are streamed times kept columns, or of
- * kept rows times columns that are streamed. Terms are loaded while those before are multiplied. */
-DEVICE void core_multiply(const cutt_core_args *args, const core_share *share, uint32_t kept, uint32_t slot, uint32_t width,
-                          bool rows, double (*sum)[4]) {
-  const uint32_t kept_step = CUTT_CORE_STEP * args->keeps.term, own_step = CUTT_CORE_STEP * args->streams.term;
-  uint32_t own[2] = {slot + share->streamed[0], slot + share->streamed[1]};
-  core_terms terms, next;
+DEVICE void core_clear(uint32_t width, double (*sum)[4]) {
   UNROLL(CORE_WIDTH)
   for (uint32_t i = 0; i < width; ++i) {
     UNROLL(4)
     for (uint32_t j = 0; j < 4; ++j) sum[i][j] = 0;
   }
+}
+
+/* Adds all products of `width` groups of kept positions, so many times four terms. Tiles of 16 x 8 are those of rows that are streamed times kept columns, or of
+ * kept rows times columns that are streamed. Terms are loaded while those before are multiplied. */
+DEVICE void core_multiply(const cutt_core_args *args, const core_share *share, uint32_t kept, uint32_t slot, uint32_t steps,
+                          uint32_t width, bool rows, double (*sum)[4]) {
+  const uint32_t kept_step = CUTT_CORE_STEP * args->keeps.term, own_step = CUTT_CORE_STEP * args->streams.term;
+  uint32_t own[2] = {slot + share->streamed[0], slot + share->streamed[1]};
+  core_terms terms, next;
   core_load(args, own, kept, width, &terms);
   UNROLL(2)
-  for (uint32_t step = 1; step < args->steps; ++step) {
+  for (uint32_t step = 1; step < steps; ++step) {
     own[0] += own_step, own[1] += own_step, kept += kept_step;
     core_load(args, own, kept, width, &next);
     core_add(&terms, width, rows, sum);
@@ -243,21 +269,28 @@ typedef struct core_part {
 DEVICE void core_groups(const core_part *part, uint32_t group, uint32_t width) {
   double sum[CORE_WIDTH][4];
   const bool whole = part->whole && (group + width) * 8 <= part->there;
-  core_multiply(part->args, &part->share, part->share.kept + group * 8 * part->args->keeps.position, part->slot, width,
-                part->rows, sum);
+  core_clear(width, sum);
+  core_multiply(part->args, &part->share, part->share.kept + group * 8 * part->args->keeps.position, part->slot,
+                part->args->steps, width, part->rows, sum);
   core_finish(part->args, part->result, part->table, part->own, group, width, part->rows, whole, sum);
 }
 
-/* A tile times all that is kept; of two warps that have the same part of the tile each takes half of that. */
+/* The groups of what is kept that a warp has, from one to the other: of two warps that have the same part of the tile each takes half. */
+DEVICE void core_own_groups(const cutt_core_args *args, uint32_t least, uint32_t *begin, uint32_t *end) {
+  const uint32_t groups = args->panel_room / 8, half = (groups / least + 1) / 2 * least;
+  const bool shared = thread_count() > CUTT_CORE_THREADS / 2, second = thread_index() >= CUTT_CORE_THREADS / 2;
+  *begin = shared && second ? half : 0;
+  *end = shared && !second ? half : groups;
+}
+
+/* A tile times all that is kept. */
 DEVICE void core_tile(const cutt_core_args *args, unsigned char *result, const core_share *share, uint32_t table,
                       uint32_t slot, uint32_t there, bool rows, bool whole) {
-  const uint32_t warp = thread_index() / 32, own = warp % 4 * 16, least = rows ? 1 : 2;
-  const uint32_t groups = args->panel_room / 8, half = (groups / least + 1) / 2 * least;
-  const bool shared = thread_count() > CUTT_CORE_THREADS / 2;
-  uint32_t group = shared && warp >= 4 ? half : 0;
-  const uint32_t end = shared && warp < 4 ? half : groups;
+  const uint32_t own = thread_index() / 32 % 4 * 16, least = rows ? 1 : 2;
+  uint32_t group, end;
+  core_own_groups(args, least, &group, &end);
   core_part part = {args, result, *share, table, slot, own, there, rows, whole};
-  const uint32_t most = rows ? CORE_WIDTH : CORE_WIDTH - 1;
+  const uint32_t most = rows ? CORE_WIDTH : CUTT_CORE_ROW_GROUPS;
   uint32_t turns = (end - group + most - 1) / most;
   UNROLL(1)
   for (; turns > 0; --turns) {
@@ -283,69 +316,187 @@ DEVICE void core_tile(const cutt_core_args *args, unsigned char *result, const c
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the kernels */
+/* ------------------------------------------------------------------------------------------------------------------- blocks */
+
+/* Where a block is: which matrix, what it keeps of it, and which tiles it goes along. */
+typedef struct core_block {
+  uint32_t begin, there; /* the first position that it keeps, and how many there are */
+  uint32_t strip, count; /* its first tile, and how many it has */
+  unsigned char *result;
+  const unsigned char *streamed, *kept;
+  core_share share;
+} core_block;
 
 /* rows: the operand that comes in tiles is the one that has the rows. */
-DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsigned char *result,
-                     const unsigned char *right, bool rows) {
+DEVICE core_block core_begin(const cutt_core_args *args, const unsigned char *left, unsigned char *result,
+                             const unsigned char *right, bool rows) {
   const uint32_t above = divide(block_index(), args->panels), matrix = divide(above, args->strips);
-  const uint32_t begin = (block_index() - above * args->panels.by) * args->panel;
-  const uint32_t strip = above - matrix * args->strips.by, apart = args->strips.by, slots = args->slots;
-  const uint32_t count = strip < args->tiles ? (args->tiles - strip + apart - 1) / apart : 0;
-  const uint32_t lane = thread_index() % 32, own = thread_index() / 32 % 4 * 16 + lane / 4;
+  const uint32_t lane = thread_index() % 32, own = thread_index() / 32 % 4 * 16 + lane / 4, apart = args->strips.by;
+  core_block b;
+  b.begin = (block_index() - above * args->panels.by) * args->panel;
+  b.there = args->kept - b.begin < args->panel ? args->kept - b.begin : args->panel;
+  b.strip = above - matrix * apart;
+  b.count = b.strip < args->tiles ? (args->tiles - b.strip + apart - 1) / apart : 0;
   place p = {0, 0, 0};
   place_go(args->digit, args->term_end, args->batch_end, matrix, &p);
-  result += p.result;
-  const unsigned char *const streamed = rows ? left + p.left : right + p.right;
-  const unsigned char *const kept = rows ? right + p.right : left + p.left;
-  core_share share;
-  share.streamed[0] = core_place(args, own) * args->streams.position + lane % 4 * args->streams.term;
-  share.streamed[1] = core_place(args, own + 8) * args->streams.position + lane % 4 * args->streams.term;
-  share.kept = args->keeps.at + lane / 4 * args->keeps.position + lane % 4 * args->keeps.term;
-  core_describe_kept(args, !rows, begin);
-  for (uint32_t i = thread_index(); i < slots * CUTT_CORE_TILE; i += thread_count()) {
+  b.result = result + p.result;
+  b.streamed = rows ? left + p.left : right + p.right;
+  b.kept = rows ? right + p.right : left + p.left;
+  b.share.streamed[0] = core_place(args, own) * args->streams.position + lane % 4 * args->streams.term;
+  b.share.streamed[1] = core_place(args, own + 8) * args->streams.position + lane % 4 * args->streams.term;
+  b.share.kept = args->keeps.at + lane / 4 * args->keeps.position + lane % 4 * args->keeps.term;
+  core_describe_kept(args, !rows, b.begin);
+  for (uint32_t i = thread_index(); i < args->slots * CUTT_CORE_TILE; i += thread_count()) {
     const uint32_t number = i / CUTT_CORE_TILE;
-    if (number < count) core_describe_tile(args, rows, strip + number * apart, number, i % CUTT_CORE_TILE);
+    if (number < b.count) core_describe_tile(args, rows, b.strip + number * apart, number, i % CUTT_CORE_TILE);
   }
-  core_fill(args, &args->keeps, args->keeps.at, args->panel_room);
+  core_fill(&args->keeps, args->keeps.at, args->panel_room, args->terms);
+  return b;
+}
+
+/* Starts to copy what the block keeps. */
+DEVICE void core_copy_kept(const cutt_core_args *args, const core_block *b, bool rows) {
+  const core_source keeps = {&args->keeps, b->kept, 0, args->panel_room, args->terms_at + (rows ? 8 : 0), args->terms};
+  core_copy_any(&keeps, args->keeps.by_terms ? args->term : args->room, false, args->keeps.at);
+}
+
+/* Describes the tile `slots` tiles on, by threads that are others each time. */
+DEVICE void core_describe_next(const cutt_core_args *args, const core_block *b, uint32_t number, bool rows) {
+  const uint32_t after = number + args->slots;
+  if (after < b->count && thread_index() / CUTT_CORE_TILE == number % (thread_count() / CUTT_CORE_TILE))
+    core_describe_tile(args, rows, b->strip + after * args->strips.by, after, thread_index() % CUTT_CORE_TILE);
+}
+
+/* Are all its results there, and written as they are? */
+DEVICE bool core_is_whole(const cutt_core_args *args, uint32_t tile) {
+  return args->alone && !args->reads && (tile + 1) * CUTT_CORE_TILE <= args->streamed;
+}
+
+DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsigned char *result,
+                     const unsigned char *right, bool rows) {
+  const core_block b = core_begin(args, left, result, right, rows);
+  const uint32_t apart = args->strips.by, slots = args->slots;
   for (uint32_t i = 0; i < slots; ++i)
-    core_fill(args, &args->streams, args->streams.at + i * args->slot_bytes, CUTT_CORE_TILE);
+    core_fill(&args->streams, args->streams.at + i * args->slot_bytes, CUTT_CORE_TILE, args->terms);
   barrier();
-  const core_source keeps = {&args->keeps, kept, 0, args->panel_room, args->terms_at + (rows ? 8 : 0)};
-  core_source streams = {&args->streams, streamed, 0, CUTT_CORE_TILE, args->terms_at + (rows ? 0 : 8)};
-  const bool wide = args->wide && !((uintptr_t)streamed & 15);
-  core_copy_any(args, &keeps, args->keeps.by_terms ? args->term : args->room, false, args->keeps.at);
+  core_source streams = {&args->streams, b.streamed, 0, CUTT_CORE_TILE, args->terms_at + (rows ? 0 : 8), args->terms};
+  const bool wide = args->wide && !((uintptr_t)b.streamed & 15);
+  core_copy_kept(args, &b, rows);
   for (uint32_t i = 0; i + 1 < slots; ++i) {
     streams.table = core_table(args, i);
-    if (i < count) core_copy_tile(args, &streams, wide, args->streams.at + i * args->slot_bytes);
+    if (i < b.count) core_copy_tile(args, &streams, wide, false, args->streams.at + i * args->slot_bytes);
     async_commit();
   }
-  const uint32_t there = args->kept - begin < args->panel ? args->kept - begin : args->panel;
   uint32_t slot = 0; /* of the tile */
   UNROLL(1)
-  for (uint32_t number = 0; number < count; ++number) {
-    const uint32_t tile = strip + number * apart, next = number + slots - 1, after = number + slots;
+  for (uint32_t number = 0; number < b.count; ++number) {
+    const uint32_t next = number + slots - 1;
     async_wait(slots - 2);
     barrier();
     streams.table = core_table(args, next);
-    if (next < count)
-      core_copy_tile(args, &streams, wide, args->streams.at + (slot ? slot - 1 : slots - 1) * args->slot_bytes);
+    if (next < b.count)
+      core_copy_tile(args, &streams, wide, false, args->streams.at + (slot ? slot - 1 : slots - 1) * args->slot_bytes);
     async_commit();
-    if (after < count && thread_index() / CUTT_CORE_TILE == number % (thread_count() / CUTT_CORE_TILE))
-      core_describe_tile(args, rows, strip + after * apart, after, thread_index() % CUTT_CORE_TILE);
-    const bool whole = args->alone && !args->reads && (tile + 1) * CUTT_CORE_TILE <= args->streamed;
-    core_tile(args, result, &share, core_table(args, number), args->streams.at + slot * args->slot_bytes, there, rows, whole);
+    core_describe_next(args, &b, number, rows);
+    core_tile(args, b.result, &b.share, core_table(args, number), args->streams.at + slot * args->slot_bytes, b.there,
+              rows, core_is_whole(args, b.strip + number * apart));
     slot = slot + 1 == slots ? 0 : slot + 1;
   }
   async_wait(0);
 }
 
-KERNEL(cutt_core_rows_f64, CUTT_CORE_THREADS, CORE_BLOCKS)
-(const unsigned char *left, unsigned char *result, CONSTANT(cutt_core_args) args, const unsigned char *right) {
-  core_run(&args, left, result, right, true);
+/* Which lot of which tile is copied next, and to which slot. */
+typedef struct core_next {
+  uint32_t number, lot, slot;
+} core_next;
+
+DEVICE void core_copy_lot(const cutt_core_args *args, const core_block *b, bool wide, bool rows, core_next *next) {
+  const uint32_t first = next->lot * args->depth, left = args->terms - first;
+  const uint32_t to = args->streams.at + next->slot * args->slot_bytes;
+  const core_source streams = {&args->streams, b->streamed, core_table(args, next->number), CUTT_CORE_TILE,
+                               args->terms_at + first * CUTT_CORE_ENTRY + (rows ? 0 : 8),
+                               left < args->depth ? left : args->depth};
+  if (next->number < b->count) {
+    core_copy_tile(args, &streams, wide, true, to);
+    core_fill(&args->streams, to, CUTT_CORE_TILE, streams.terms);
+  }
+  async_commit();
+  next->slot = next->slot + 1 == args->slots ? 0 : next->slot + 1;
+  next->lot = next->lot + 1 == args->lots ? 0 : next->lot + 1;
+  next->number += next->lot == 0;
 }
 
-KERNEL(cutt_core_columns_f64, CUTT_CORE_THREADS, CORE_BLOCKS)
-(const unsigned char *left, unsigned char *result, CONSTANT(cutt_core_args) args, const unsigned char *right) {
-  core_run(&args, left, result, right, false);
+/* Adds the products of a lot, of so many groups. */
+DEVICE void core_add_lot(const cutt_core_args *args, const core_share *share, uint32_t kept, uint32_t slot,
+                         uint32_t steps, uint32_t width, bool rows, double (*sum)[4]) {
+  switch (width) {
+    case 0:
+      break;
+    case 1:
+      if (rows) core_multiply(args, share, kept, slot, steps, 1, rows, sum);
+      break;
+    case 2:
+      core_multiply(args, share, kept, slot, steps, 2, rows, sum);
+      break;
+    case 3:
+      if (rows) core_multiply(args, share, kept, slot, steps, 3, rows, sum);
+      break;
+    case 4:
+      core_multiply(args, share, kept, slot, steps, 4, rows, sum);
+      break;
+    default:
+      if (rows) core_multiply(args, share, kept, slot, steps, 5, rows, sum);
+      break;
+  }
 }
+
+/* The same as core_run, with terms in lots: a warp has the sums of all its groups at once. */
+DEVICE void core_run_lots(const cutt_core_args *args, const unsigned char *left, unsigned char *result,
+                          const unsigned char *right, bool rows) {
+  const core_block b = core_begin(args, left, result, right, rows);
+  const bool wide = args->wide && !((uintptr_t)b.streamed & 15);
+  const uint32_t own = thread_index() / 32 % 4 * 16, most = rows ? CORE_WIDTH : CUTT_CORE_ROW_GROUPS;
+  core_next next = {0, 0, 0};
+  double sum[CORE_WIDTH][4];
+  uint32_t group, end, slot = 0;
+  core_own_groups(args, rows ? 1 : 2, &group, &end);
+  const uint32_t width = end - group, share = b.share.kept + group * 8 * args->keeps.position;
+  barrier();
+  core_copy_kept(args, &b, rows);
+  for (uint32_t i = 0; i + 1 < args->slots; ++i) core_copy_lot(args, &b, wide, rows, &next);
+  UNROLL(1)
+  for (uint32_t number = 0; number < b.count; ++number) {
+    core_clear(most, sum);
+    UNROLL(1)
+    for (uint32_t done = 0; done < args->terms; done += args->depth) {
+      const uint32_t terms = args->terms - done < args->depth ? args->terms - done : args->depth;
+      async_wait(args->slots - 2);
+      barrier();
+      core_copy_lot(args, &b, wide, rows, &next);
+      if (done == 0) core_describe_next(args, &b, number, rows);
+      core_add_lot(args, &b.share, share + done * args->keeps.term, args->streams.at + slot * args->slot_bytes,
+                   (terms + CUTT_CORE_STEP - 1) / CUTT_CORE_STEP, width, rows, sum);
+      slot = slot + 1 == args->slots ? 0 : slot + 1;
+    }
+    const bool whole = core_is_whole(args, b.strip + number * args->strips.by);
+    UNROLL(CORE_WIDTH)
+    for (uint32_t i = 0; i < most; i += rows ? 1 : 2) {
+      if (i < width)
+        core_finish(args, b.result, core_table(args, number), own, group + i, rows ? 1 : 2, rows,
+                    whole && (group + i + (rows ? 1 : 2)) * 8 <= b.there, sum + i);
+    }
+  }
+  async_wait(0);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the kernels */
+
+#define CORE_KERNEL(name, run, rows)                                                                                   \
+  KERNEL(cutt_core_##name##_f64, CUTT_CORE_THREADS, CORE_BLOCKS)                                                       \
+  (const unsigned char *left, unsigned char *result, CONSTANT(cutt_core_args) args, const unsigned char *right) {      \
+    run(&args, left, result, right, rows);                                                                             \
+  }
+CORE_KERNEL(rows, core_run, true)
+CORE_KERNEL(columns, core_run, false)
+CORE_KERNEL(rows_lots, core_run_lots, true)
+CORE_KERNEL(columns_lots, core_run_lots, false)

@@ -3,6 +3,6 @@
 #ifndef CUTT_GPU_KERNELS_CORE_LIST_H
 #define CUTT_GPU_KERNELS_CORE_LIST_H
 
-#define CUTT_CORE_KERNELS(X) X(core_rows_f64) X(core_columns_f64)
+#define CUTT_CORE_KERNELS(X) X(core_rows_f64) X(core_columns_f64) X(core_rows_lots_f64) X(core_columns_lots_f64)
 
 #endif
