@@ -56,10 +56,10 @@ static int64_t stage_bytes(const cutt_contraction *c, const cutt_staged_shape *s
   return cutt_round_up(LINE - 1 + (s->slices - 1) * s->slice_pitch + (s->rows - 1) * s->pitch + last, LINE);
 }
 
-/* Do all rows begin at lines, if the first one does? */
-static bool is_aligned(const cutt_contraction *c, const cutt_staged_shape *s) {
+/* Do all rows begin at multiples of so many bytes, if the first one does? */
+static bool begin_at(const cutt_contraction *c, const cutt_staged_shape *s, int64_t bytes) {
   for (int i = 0; i < c->modes; ++i)
-    if (i != s->column_mode && step_of(c, i) % LINE != 0) return false;
+    if (i != s->column_mode && step_of(c, i) % bytes != 0) return false;
   return true;
 }
 
@@ -132,10 +132,11 @@ static double slots_of(const cutt_contraction *c, const cutt_staged_shape *s, do
                runs = s->pieces   ? ceil((double)(s->slices * slice_bytes_of(c, s)) / CUTT_STAGED_PIECE)
                       : s->joined ? (double)s->slices
                                   : (double)(s->slices * s->rows);
-  const double number = (bytes == 2                        ? 3
-                         : bytes == 8 && !c->type->complex ? 3
-                                                           : 2) +
-                        (c->reduce ? bytes == 8 ? 4 : 2 : 0);
+  /* Of half types, maxima and pairs of columns take fewer; of 8 bytes, maxima look at both numbers twice. */
+  const double narrow = (c->reduce ? 2 : 3) - (begin_at(c, s, 4) ? c->reduce ? 1 : 0.5 : 0),
+               number = bytes == 2                        ? narrow
+                        : bytes == 8 && !c->type->complex ? (c->reduce ? 7 : 3)
+                                                          : 2;
   const double spans = (double)(s->slices * s->across) / WARPS,
                rows = spans * (double)s->rows * (FOR_ROW + (double)each * number),
                copies = runs / WARPS * (FOR_RUN + 4 * FOR_COPY * ceil((length + LINE / 2.0) / (4 * SPAN)));
@@ -150,7 +151,7 @@ static double lines_of(const cutt_contraction *c, const cutt_staged_shape *s) {
   const double slice = (double)slice_bytes_of(c, s) / LINE, row = (double)row_bytes_of(c, s) / LINE;
   if (s->pieces) return (double)s->slices * slice + 1;
   if (s->joined) return (double)s->slices * (slice + 1);
-  return (double)(s->slices * s->rows) * (is_aligned(c, s) ? ceil(row) : row + 1);
+  return (double)(s->slices * s->rows) * (begin_at(c, s, LINE) ? ceil(row) : row + 1);
 }
 
 /* Bytes of D that memory moves for a result: of one that is not next to the others all of a line, where a result has less than that of L, so that
@@ -220,7 +221,7 @@ void cutt_staged_choose(const cutt_contraction *c, const cutt_rates *r, int64_t 
   if (s->column_mode < 0 || c->mode[s->column_mode].stride[CUTT_LEFT] != 1 || cutt_is_summed(c, s->column_mode)) return;
   s->row_mode = cutt_sum_row_mode(c, true, s->column_mode);
   if (s->row_mode < 0 || step_of(c, s->row_mode) < 0) return; /* nothing is summed over, or backwards */
-  const int64_t most_row = MOST_ROW - (is_aligned(c, s) ? 0 : LINE);
+  const int64_t most_row = MOST_ROW - (begin_at(c, s, LINE) ? 0 : LINE);
   cutt_staged_shape tried = *s;
   for (int64_t room = MOST_BYTES; room >= LEAST_BYTES; room /= 2) {
     if (choose_long(c, room, most_row, &tried)) consider(c, r, limit, 1, &tried, s);
@@ -257,7 +258,8 @@ void cutt_staged_fill(const cutt_contraction *c, const cutt_staged_shape *s, con
   args->run_rows = (uint32_t)(s->joined ? s->rows : 1);
   args->slice_runs = cutt_divide_by(s->joined ? 1 : s->rows);
   args->across = cutt_divide_by(s->across);
-  args->groups = (uint32_t)s->groups;
+  args->pairs = begin_at(c, s, 4);
+  args->groups = cutt_divide_by(s->groups);
   args->stage_bytes = (uint32_t)stage_bytes(c, s);
   args->sums_at = CUTT_STAGED_STAGES * args->stage_bytes;
   args->result_step = result_stride[s->column_mode] * result_bytes;

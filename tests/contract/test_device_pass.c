@@ -14,6 +14,7 @@
 #include "support/buffers.h"
 #include "support/check.h"
 #include "try.h"
+#include "value.h"
 
 static cutt_rates rates = {.gpu = true,
                            .threads = 1,
@@ -750,6 +751,109 @@ static void small_products(void **unused) {
   assert_true(small_long >= test_scaled(15) && small_wide >= test_scaled(30));
 }
 
+/* Maxima and minima of one operand, of halves and floats by instructions of their own, by every kernel of sums: each is an element, or a NaN where
+ * one of its elements is. */
+static void check_extremes(const cutt_contraction *c, const cutt_device_shape *shape, const int64_t *extent,
+                           const bool *is_kept, const unsigned char *left, unsigned char *result) {
+  const int64_t element = c->type->bytes, results = c->volume[CUTT_RESULT];
+  cutt_device_pass *pass = NULL;
+  assert_success(cutt_device_pass_prepare(c, &rates, shape, &runtime, &pass));
+  unsigned char *work = malloc(pass->workspace + 1);
+  test_value *wanted = calloc((size_t)results, sizeof *wanted);
+  bool *begun = calloc((size_t)results, sizeof *begun);
+  assert_true(work && wanted && begun);
+  workspace = (simt_span){work, pass->workspace};
+  spans[TEST_LEFT] = (simt_span){left, (size_t)(c->volume[CUTT_LEFT] * element)};
+  spans[TEST_RESULT] = (simt_span){result, (size_t)(results * element)};
+  reads_result = false;
+  memset(result, 0x5a, (size_t)(results * element));
+  if (cutt_device_pass_run(pass, &runtime, left, NULL, result, work, NULL)) fail_msg("%s", fault);
+  for (int64_t i = 0, at[3] = {0}; i < c->volume[CUTT_LEFT]; ++i) {
+    int64_t own = 0, step = 1;
+    for (int m = 0; m < 3; ++m) {
+      own += is_kept[m] ? at[m] * step : 0;
+      step *= is_kept[m] ? extent[m] : 1;
+    }
+    const test_value v = test_value_load(c->type->type, left + i * element);
+    wanted[own] = begun[own] ? test_value_apply(c->type->type, c->reduce, wanted[own], v) : v;
+    begun[own] = true;
+    for (int m = 0; m < 3 && ++at[m] == extent[m]; ++m) at[m] = 0;
+  }
+  for (int64_t i = 0; i < results; ++i) {
+    const test_value got = test_value_load(c->type->type, result + i * element);
+    assert_true(got.re == wanted[i].re || (isnan(got.re) && isnan(wanted[i].re)));
+  }
+  free(begun);
+  free(wanted);
+  free(work);
+  cutt_device_pass_release(pass);
+}
+
+static void extremes(void **unused) {
+  (void)unused;
+  enum { MOST = 40000 };
+  static const struct {
+    const char *pattern;
+    int64_t extent[3];
+    bool is_kept[3];
+  } cases[] = {{"abc->b", {33, 50, 9}, {0, 1, 0}},   {"abc->bc", {7, 300, 8}, {0, 1, 1}},
+               {"abc->bc", {8, 100, 30}, {0, 1, 1}}, {"abc->ac", {130, 9, 20}, {1, 0, 1}},
+               {"abc->ac", {77, 40, 7}, {1, 0, 1}},  {"abc->a", {520, 12, 5}, {1, 0, 0}},
+               {"abc->c", {900, 7, 3}, {0, 0, 1}}};
+  static const cuttType_t types[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64};
+  static double left[MOST + 2] __attribute__((aligned(256))), result[MOST + 2] __attribute__((aligned(256)));
+  test_rng rng = {19};
+  rates.block_shared = 227 << 10;
+  rates.multiprocessors = 4;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int type = 0; type < 4; ++type) {
+      for (int op = CUTT_OP_MAX; op <= CUTT_OP_MIN; ++op) {
+        static cutt_contraction c;
+        cuttContraction_t asked = CUTT_CONTRACTION_INIT;
+        int64_t kept_extent[3], volume = 1;
+        int kept_rank = 0;
+        for (int m = 0; m < 3; ++m) {
+          volume *= cases[i].extent[m];
+          if (cases[i].is_kept[m]) kept_extent[kept_rank++] = cases[i].extent[m];
+        }
+        asked.pattern = cases[i].pattern;
+        asked.type = types[type];
+        asked.reduce = (cuttOperator_t)op;
+        asked.left_rank = 3;
+        asked.result_rank = kept_rank;
+        asked.left_extents = cases[i].extent;
+        asked.result_extents = kept_extent;
+        assert_success(cutt_contraction_check(&asked, &c));
+        const int64_t behind =
+            (int64_t)(i % 2) * c.type->bytes; /* an element behind where a device's memory would begin */
+        unsigned char *const l = (unsigned char *)left + behind, *const d = (unsigned char *)result + behind;
+        assert_true(volume <= MOST);
+        for (int64_t n = 0; n < volume; ++n) {
+          const float v = (float)test_random_in(&rng, -900, 900) / 8;
+          const bool is_nan = test_random_in(&rng, 0, 999) == 0;
+          if (types[type] == CUTT_F64)
+            ((double *)(void *)l)[n] = is_nan ? (double)NAN : (double)v;
+          else if (types[type] == CUTT_F32)
+            ((float *)(void *)l)[n] = is_nan ? NAN : v;
+          else /* whose ends of bits are numbers in either type */
+            ((uint16_t *)(void *)l)[n] = is_nan ? 0x7fff : (uint16_t)(test_random(&rng) & 0xbbff);
+        }
+        cutt_device_shape shape;
+        cutt_device_pass_tiles(&c, &rates, 1 << 20, &shape);
+        if (isfinite(shape.seconds)) check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
+        cutt_device_pass_staged(&c, &rates, 1 << 20, &shape);
+        if (isfinite(shape.seconds)) check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
+        cutt_device_pass_stretches(&c, &rates, 1 << 20, &shape);
+        assert_true(isfinite(shape.seconds));
+        check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
+        if (shape.stretch.inner_mode < 0 || c.mode[shape.stretch.inner_mode].stride[CUTT_LEFT] != 1) continue;
+        shape.stretch.wide = !shape.stretch.wide;
+        check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
+      }
+    }
+  }
+}
+
 /* Sums of whole numbers are exact, modulo 2^32 or 2^64. */
 static void whole_numbers(void **unused) {
   (void)unused;
@@ -1050,13 +1154,21 @@ static void seconds_of_small(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions),   cmocka_unit_test(patterns),
-                                     cmocka_unit_test(on_tensor_cores),       cmocka_unit_test(in_strips),
-                                     cmocka_unit_test(tiles_of_products),     cmocka_unit_test(sums_by_tiles),
-                                     cmocka_unit_test(small_products),        cmocka_unit_test(whole_numbers),
-                                     cmocka_unit_test(wavefronts_of_sums),    cmocka_unit_test(loads_of_tiles),
-                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_staged),
-                                     cmocka_unit_test(accesses_of_small),     cmocka_unit_test(seconds_of_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions),
+                                     cmocka_unit_test(patterns),
+                                     cmocka_unit_test(on_tensor_cores),
+                                     cmocka_unit_test(in_strips),
+                                     cmocka_unit_test(tiles_of_products),
+                                     cmocka_unit_test(sums_by_tiles),
+                                     cmocka_unit_test(small_products),
+                                     cmocka_unit_test(whole_numbers),
+                                     cmocka_unit_test(extremes),
+                                     cmocka_unit_test(wavefronts_of_sums),
+                                     cmocka_unit_test(loads_of_tiles),
+                                     cmocka_unit_test(accesses_of_stretches),
+                                     cmocka_unit_test(accesses_of_staged),
+                                     cmocka_unit_test(accesses_of_small),
+                                     cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

@@ -1,7 +1,7 @@
 /* Sums over modes of one operand (staged_args.h) whose rows come to shared memory by whole lines, and are added up there column by
  * column. In which order depends on the shape alone. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
-#include "pass_numbers.h"
+#include "sum_numbers.h"
 #include "staged_args.h"
 #include "sum_walk.h"
 
@@ -78,6 +78,12 @@ DEVICE staged_run staged_run_of(const cutt_staged_args *args, const unsigned cha
   return run;
 }
 
+/* May two results of half types that lie at `to`, and no scalars are for, be written at once? */
+DEVICE bool staged_writes_pairs(const cutt_staged_args *args, const unsigned char *to) {
+  return args->result_step == 2 && args->scalars.alone && !args->scalars.reads && !args->stores_sums &&
+         (uintptr_t)to % 4 == 0;
+}
+
 typedef uint16_t staged_word2; /* an element's bits */
 typedef uint32_t staged_word4;
 typedef word2 staged_word8;
@@ -91,8 +97,8 @@ typedef word4 staged_word16;
 #define STAGED_VALUE_ACCESS(what) STAGED_NAME(what, STAGED_VALUE_BYTES)
 #define STAGED_WORD STAGED_NAME(staged_word, STAGED_BYTES)
 #define STAGED_VALUE STAGED_NAME(pass_, STAGED_NUMBER)
-#define STAGED_ROWS(op) STAGED_OF(staged_rows_)(args, op, at, apart, count, sum)
-#define STAGED_ALL_ROWS(op) STAGED_OF(staged_rows_)(args, op, at, args->pitch, args->rows, sum)
+#define STAGED_ROWS(op) STAGED_OF(staged_rows_)(args, op, pairs, at, apart, count, sum)
+#define STAGED_ALL_ROWS(op) STAGED_OF(staged_rows_)(args, op, pairs, at, args->pitch, args->rows, sum)
 #define STAGED_KERNEL(name) KERNEL(name, CUTT_STAGED_THREADS, 3) /* whose name is put together first */
 
 #define STAGED_TYPE f16

@@ -35,7 +35,8 @@ typedef struct cutt_staged_args {
   uint32_t run_rows, pieces;
   cutt_divisor slice_runs;
   cutt_divisor across;           /* spans of a row */
-  uint32_t groups;               /* of warps, that have a row each */
+  uint32_t pairs;                /* of half types: all rows begin at multiples of 4 bytes, if the first one does */
+  cutt_divisor groups;           /* of warps, that have a row each */
   uint32_t stage_bytes, sums_at; /* in shared memory */
   int64_t result_step, slice_result_step;
   int64_t part_bytes; /* from the results of one part to those of the next, in workspace */

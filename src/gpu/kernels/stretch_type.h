@@ -71,14 +71,14 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_run_)(const cutt_stretch_args *args, uin
                                               uint32_t count, STRETCH_VALUE sum) {
   UNROLL(1)
   for (; count % STRETCH_BATCH; --count, at += apart)
-    sum = STRETCH_NUMBER_OF(combine_)(op, sum, STRETCH_OF(stretch_number_)(args, at));
+    sum = STRETCH_NUMBER_OF(reduce_)(op, sum, STRETCH_OF(stretch_number_)(args, at));
   UNROLL(1)
   for (; count > 0; count -= STRETCH_BATCH, at += STRETCH_BATCH * apart) {
     STRETCH_VALUE term[STRETCH_BATCH];
     UNROLL(STRETCH_BATCH)
     for (uint32_t i = 0; i < STRETCH_BATCH; ++i) term[i] = STRETCH_OF(stretch_number_)(args, at + i * apart);
     UNROLL(STRETCH_BATCH)
-    for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(combine_)(op, sum, term[i]);
+    for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(reduce_)(op, sum, term[i]);
   }
   return sum;
 }
@@ -92,23 +92,32 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_windows_)(const cutt_stretch_args *args,
   UNROLL(1)
   for (; window < end; window += apart) {
     const word4 held = next;
+    const bool ends = window < at || window + CUTT_STRETCH_WINDOW > end;
     if (window + apart < end) next = shared_load16(window + apart);
+#if STRETCH_BYTES == 2
+    if (sum_is_extreme(op) && !ends) {
+      const uint32_t pair = STRETCH_OF(extreme_within_)(op, held);
+      sum = STRETCH_NUMBER_OF(reduce_)(op, sum, STRETCH_OF(number_)((uint16_t)pair, 0));
+      sum = STRETCH_NUMBER_OF(reduce_)(op, sum, STRETCH_OF(number_)((uint16_t)(pair >> 16), 0));
+      continue;
+    }
+#endif
     STRETCH_VALUE term[STRETCH_EACH];
     UNROLL(STRETCH_EACH)
     for (uint32_t e = 0; e < STRETCH_EACH; ++e)
       term[e] = STRETCH_OF(number_)(STRETCH_ACCESS(sum_part)(held, e), args->flip);
-    if (window < at || window + CUTT_STRETCH_WINDOW > end) {
+    if (ends) {
       UNROLL(STRETCH_EACH)
       for (uint32_t e = 0; e < STRETCH_EACH; ++e)
         if (window + e * STRETCH_BYTES < at || window + e * STRETCH_BYTES >= end)
           term[e] = STRETCH_NUMBER_OF(none_)(op);
     }
     UNROLL(STRETCH_EACH)
-    for (uint32_t e = 1; e < STRETCH_EACH; e += 2) term[e] = STRETCH_NUMBER_OF(combine_)(op, term[e - 1], term[e]);
+    for (uint32_t e = 1; e < STRETCH_EACH; e += 2) term[e] = STRETCH_NUMBER_OF(reduce_)(op, term[e - 1], term[e]);
     UNROLL(STRETCH_EACH)
-    for (uint32_t e = 3; e < STRETCH_EACH; e += 4) term[e] = STRETCH_NUMBER_OF(combine_)(op, term[e - 2], term[e]);
-    if (STRETCH_EACH == 8) term[7] = STRETCH_NUMBER_OF(combine_)(op, term[3], term[STRETCH_EACH - 1]);
-    sum = STRETCH_NUMBER_OF(combine_)(op, sum, term[STRETCH_EACH - 1]);
+    for (uint32_t e = 3; e < STRETCH_EACH; e += 4) term[e] = STRETCH_NUMBER_OF(reduce_)(op, term[e - 2], term[e]);
+    if (STRETCH_EACH == 8) term[7] = STRETCH_NUMBER_OF(reduce_)(op, term[3], term[STRETCH_EACH - 1]);
+    sum = STRETCH_NUMBER_OF(reduce_)(op, sum, term[STRETCH_EACH - 1]);
   }
   return sum;
 }
@@ -177,7 +186,7 @@ DEVICE void STRETCH_OF(stretch_finish_)(const cutt_stretch_args *args, unsigned 
       }
       UNROLL(7)
       for (uint32_t j = 0; j < 7; ++j)
-        if ((j + 1) << bits < 1u << left) all = STRETCH_NUMBER_OF(combine_)(args->op, all, sum[j]);
+        if ((j + 1) << bits < 1u << left) all = STRETCH_NUMBER_OF(reduce_)(args->op, all, sum[j]);
       if (bits)
         STRETCH_OF(stretch_keep_)(to + at, all);
       else

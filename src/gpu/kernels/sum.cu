@@ -1,7 +1,7 @@
 /* Sums over modes of one operand (sum_args.h), with all accesses of it of 16 bytes. What a thread works out for a load is little more than
  * adding a step to where the last one was. Numbers are added in an order that depends on the shape alone, and of columns on where in 16 bytes
  * rows begin. */
-#include "pass_numbers.h"
+#include "sum_numbers.h"
 #include "sum_args.h"
 #include "sum_walk.h"
 

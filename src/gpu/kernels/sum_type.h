@@ -63,11 +63,22 @@ DEVICE SUM_VALUE SUM_OF(sum_element_)(const cutt_sum_args *args, word4 window, u
 
 /* Windows' elements to the sums of their columns. op is a constant, as in what follows. */
 DEVICE void SUM_OF(sum_upon_)(const cutt_sum_args *args, uint32_t op, const word4 *held, SUM_VALUE *sum) {
+#if SUM_BYTES == 2
+  if (sum_is_extreme(op)) {
+    word4 all = held[0];
+    UNROLL(CUTT_SUM_LOADS)
+    for (uint32_t k = 1; k < CUTT_SUM_LOADS; ++k) all = SUM_OF(extreme_window_)(op, all, held[k]);
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e)
+      sum[e] = SUM_NUMBER_OF(reduce_)(op, sum[e], SUM_OF(sum_element_)(args, all, e));
+    return;
+  }
+#endif
   UNROLL(CUTT_SUM_LOADS)
   for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
     UNROLL(SUM_EACH)
     for (uint32_t e = 0; e < SUM_EACH; ++e)
-      sum[e] = SUM_NUMBER_OF(combine_)(op, sum[e], SUM_OF(sum_element_)(args, held[k], e));
+      sum[e] = SUM_NUMBER_OF(reduce_)(op, sum[e], SUM_OF(sum_element_)(args, held[k], e));
   }
 }
 
@@ -75,15 +86,23 @@ DEVICE void SUM_OF(sum_upon_)(const cutt_sum_args *args, uint32_t op, const word
 DEVICE void SUM_OF(sum_windows_)(const cutt_sum_args *args, uint32_t op, const word4 *held, SUM_VALUE *sum) {
   UNROLL(CUTT_SUM_LOADS)
   for (uint32_t k = 0; k < CUTT_SUM_LOADS; ++k) {
+#if SUM_BYTES == 2
+    if (sum_is_extreme(op)) {
+      const uint32_t pair = SUM_OF(extreme_within_)(op, held[k]);
+      sum[k] = SUM_NUMBER_OF(reduce_)(op, sum[k], SUM_OF(number_)((uint16_t)pair, 0));
+      sum[k] = SUM_NUMBER_OF(reduce_)(op, sum[k], SUM_OF(number_)((uint16_t)(pair >> 16), 0));
+      continue;
+    }
+#endif
     SUM_VALUE term[SUM_EACH];
     UNROLL(SUM_EACH)
     for (uint32_t e = 0; e < SUM_EACH; ++e) term[e] = SUM_OF(sum_element_)(args, held[k], e);
     UNROLL(SUM_EACH)
-    for (uint32_t e = 1; e < SUM_EACH; e += 2) term[e] = SUM_NUMBER_OF(combine_)(op, term[e - 1], term[e]);
+    for (uint32_t e = 1; e < SUM_EACH; e += 2) term[e] = SUM_NUMBER_OF(reduce_)(op, term[e - 1], term[e]);
     UNROLL(SUM_EACH)
-    for (uint32_t e = 3; e < SUM_EACH; e += 4) term[e] = SUM_NUMBER_OF(combine_)(op, term[e - 2], term[e]);
-    if (SUM_EACH == 8) term[SUM_EACH - 1] = SUM_NUMBER_OF(combine_)(op, term[SUM_EACH / 2 - 1], term[SUM_EACH - 1]);
-    sum[k] = SUM_NUMBER_OF(combine_)(op, sum[k], term[SUM_EACH - 1]);
+    for (uint32_t e = 3; e < SUM_EACH; e += 4) term[e] = SUM_NUMBER_OF(reduce_)(op, term[e - 2], term[e]);
+    if (SUM_EACH == 8) term[SUM_EACH - 1] = SUM_NUMBER_OF(reduce_)(op, term[SUM_EACH / 2 - 1], term[SUM_EACH - 1]);
+    sum[k] = SUM_NUMBER_OF(reduce_)(op, sum[k], term[SUM_EACH - 1]);
   }
 }
 
@@ -145,7 +164,7 @@ DEVICE SUM_VALUE SUM_OF(sum_lanes_)(uint32_t op, uint32_t lanes, SUM_VALUE sum) 
   UNROLL(1)
   for (uint32_t apart = 1; apart < lanes; apart *= 2) {
     const SUM_VALUE other = SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(sum_swap)(SUM_NUMBER_OF(bits_)(sum), apart));
-    sum = SUM_NUMBER_OF(combine_)(op, sum, other);
+    sum = SUM_NUMBER_OF(reduce_)(op, sum, other);
   }
   return sum;
 }
@@ -175,7 +194,7 @@ DEVICE void SUM_OF(sum_finish_columns_)(const cutt_sum_args *args, unsigned char
       UNROLL(1)
       for (uint32_t g = first; g < args->groups; g += joining)
         all =
-            SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(g * args->sum_apart + SUM_OF(sum_place_)(column)));
+            SUM_NUMBER_OF(reduce_)(args->op, all, SUM_OF(sum_kept_)(g * args->sum_apart + SUM_OF(sum_place_)(column)));
     }
     all = SUM_OF(sum_lanes_)(args->op, joining, all);
     if (column < columns && first == 0)
@@ -186,7 +205,7 @@ DEVICE void SUM_OF(sum_finish_columns_)(const cutt_sum_args *args, unsigned char
 /* What another lane gives for what it is given, to what is kept. */
 DEVICE SUM_VALUE SUM_OF(sum_trade_)(uint32_t op, uint32_t apart, bool gives_first, SUM_VALUE first, SUM_VALUE second) {
   const SUM_VALUE given = gives_first ? first : second, kept = gives_first ? second : first;
-  return SUM_NUMBER_OF(combine_)(
+  return SUM_NUMBER_OF(reduce_)(
       op, kept, SUM_NUMBER_OF(from_bits_)(SUM_VALUE_ACCESS(sum_swap)(SUM_NUMBER_OF(bits_)(given), apart)));
 }
 
@@ -219,7 +238,7 @@ DEVICE void SUM_OF(sum_finish_along_)(const cutt_sum_args *args, unsigned char *
   const uint32_t lanes = args->lanes.by;
   SUM_VALUE all = sum[0];
   UNROLL(CUTT_SUM_LOADS)
-  for (uint32_t k = 1; k < CUTT_SUM_LOADS; ++k) all = SUM_NUMBER_OF(combine_)(args->op, all, sum[k]);
+  for (uint32_t k = 1; k < CUTT_SUM_LOADS; ++k) all = SUM_NUMBER_OF(reduce_)(args->op, all, sum[k]);
   all = SUM_OF(sum_lanes_)(args->op, lanes < CUTT_SUM_WARP ? lanes : CUTT_SUM_WARP, all);
   if (lanes > CUTT_SUM_WARP) { /* which are all threads */
     barrier();                 /* what was there is not in use any more */
@@ -228,7 +247,7 @@ DEVICE void SUM_OF(sum_finish_along_)(const cutt_sum_args *args, unsigned char *
     if (thread_index() > 0) return;
     UNROLL(1)
     for (uint32_t warp = 1; warp < CUTT_SUM_THREADS / CUTT_SUM_WARP; ++warp)
-      all = SUM_NUMBER_OF(combine_)(args->op, all, SUM_OF(sum_kept_)(warp));
+      all = SUM_NUMBER_OF(reduce_)(args->op, all, SUM_OF(sum_kept_)(warp));
   }
   if (sum_lane(args) == 0) SUM_OF(sum_write_)(args, result, rows, sum_group(args), all);
 }
