@@ -246,7 +246,7 @@ static work choose_inner(const cutt_contraction *c, cutt_stretch_shape *s, int64
 
 /* What is in shared memory, and where. */
 typedef struct layout {
-  int64_t stage, results_at, terms_at, sums_at, sums, all, result_apart, lane_apart;
+  int64_t stage, results_at, terms_at, sums_at, sums, counters_at, all, result_apart, lane_apart;
 } layout;
 
 static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
@@ -264,7 +264,8 @@ static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
                          CUTT_STRETCH_WINDOW);
   if (s->blocks.terms == 1 && lanes == 1) l.sums = 0;
   l.terms_at = l.sums_at + (lanes > 8 ? 2 : 1) * l.sums;
-  l.all = l.terms_at + outer_terms(s) * CUTT_STRETCH_TERM;
+  l.counters_at = cutt_round_up(l.terms_at + outer_terms(s) * CUTT_STRETCH_TERM, CUTT_STRETCH_COUNTER);
+  l.all = l.counters_at + CUTT_STRETCH_STAGES * CUTT_STRETCH_COUNTER;
   return l;
 }
 
@@ -383,6 +384,7 @@ void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, c
   args->terms_at = (uint32_t)l.terms_at;
   args->sums_at = (uint32_t)l.sums_at;
   args->sums_bytes = (uint32_t)l.sums;
+  args->counters_at = (uint32_t)l.counters_at;
   args->flip = c->conjugate[0] ? UINT32_C(1) << 31 : 0;
   args->op = (uint8_t)c->reduce;
 }

@@ -102,7 +102,7 @@ typedef struct simt_launch {
   unsigned char *out;
   const cutt_kernel_args *args;
   uint32_t blocks, threads, shared_bytes;
-  bool async;            /* has_async() */
+  bool async, bulk;      /* has_async(), has_bulk() */
   bool early;            /* no thread may touch global memory before it waits for what is earlier in the stream */
   simt_span read, write; /* spans of input and output */
   bool reads_out;        /* the output may be read too */

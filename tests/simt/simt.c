@@ -214,6 +214,18 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   if (state.counts) count(site, function, SIMT_SHARED_STORE, bytes, at);
 }
 
+void simt_bulk_copy(const char *function, uint32_t at, uint32_t to, const void *p, uint32_t bytes) {
+  enum { UNIT = 16 };
+  simt_counts *const counts = state.counts;
+  check_shared(function, "counts", at, 8);
+  if (to % UNIT || (uintptr_t)p % UNIT || bytes % UNIT || !bytes)
+    stop(function, "copies %u bytes at once from %p to %u: all have to be multiples of 16", bytes, p, to);
+  state.counts = NULL;
+  for (uint32_t i = 0; i < bytes; i += UNIT)
+    simt_async_copy(0, function, UNIT, to + i, (const unsigned char *)p + i, false);
+  state.counts = counts;
+}
+
 void simt_wait_for_earlier(void) { state.threads[simt_now.thread]->waited = true; }
 
 void simt_turn(uint32_t number) {
@@ -477,6 +489,7 @@ bool simt_run(const simt_launch *launch, int64_t *written, simt_counts *counts, 
   state.counts = counts;
   simt_now.threads = launch->threads;
   simt_now.async = launch->async;
+  simt_now.bulk = launch->bulk;
   const uint32_t blocks = launch->only ? launch->only_count : launch->blocks;
   for (uint32_t i = 0; i < blocks && !state.failed; ++i) {
     run_block(launch, launch->only ? launch->only[i] : i);

@@ -21,7 +21,7 @@
 /* Where in the launch the calling thread is. */
 typedef struct simt_position {
   uint32_t thread, threads, block;
-  bool async;
+  bool async, bulk;
   uint32_t cycles; /* its clock: a cycle for each time that it is read */
 } simt_position;
 extern simt_position simt_now;
@@ -30,6 +30,7 @@ DEVICE uint32_t thread_index(void) { return simt_now.thread; }
 DEVICE uint32_t thread_count(void) { return simt_now.threads; }
 DEVICE uint32_t block_index(void) { return simt_now.block; }
 DEVICE bool has_async(void) { return simt_now.async; }
+DEVICE bool has_bulk(void) { return simt_now.bulk; }
 DEVICE uint32_t cycle_count(void) { return simt_now.cycles++; }
 
 /* ------------------------------------------------------------------------------------------- memory and meetings */
@@ -93,6 +94,14 @@ void simt_async_wait(uint32_t pending);
   do {                                                                                                                 \
     if (there) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__, false);                                                     \
   } while (0)
+/* Counted as nothing: no lane of a warp loads or stores. A thread's own wait is what its copies land at, and others see them behind the
+ * barrier that follows. */
+void simt_bulk_copy(const char *function, uint32_t at, uint32_t to, const void *p, uint32_t bytes);
+#define bulk_begin(at) shared_store8(at, ((word2){0, 0}))
+#define bulk_copy(...) simt_bulk_copy(__func__, __VA_ARGS__)
+#define bulk_commit(at) ((void)(at), simt_async_commit())
+#define bulk_wait(at, odd) ((void)(at), (void)(odd), simt_async_wait(0))
+#define bulk_after_stores() ((void)0)
 #define async_commit() simt_async_commit()
 #define async_wait(pending) simt_async_wait(pending)
 

@@ -1,6 +1,7 @@
 /* Sums over modes of one operand (stretch_args.h) of which what follows each other in memory comes to shared memory as it lies. Memory is
  * read in long runs however short the modes are, and is never waited for by those who add up. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "bulk.h"
 #include "sum_numbers.h"
 #include "stretch_args.h"
 #include "sum_walk.h"

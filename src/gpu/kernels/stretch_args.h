@@ -18,8 +18,10 @@ enum {
   /* Bytes of a line. A stretch lies in shared memory as far from a multiple of it as in memory: copies of 16 bytes ask L2 once for what is in one
    * line on both sides, and for a sector that is in two lines of shared memory twice. */
   CUTT_STRETCH_LINE = 128,
-  CUTT_STRETCH_ENTRY = 16, /* bytes in shared memory of a result's description */
-  CUTT_STRETCH_TERM = 4,   /* the same of terms' */
+  CUTT_STRETCH_ENTRY = 16,  /* bytes in shared memory of a result's description */
+  CUTT_STRETCH_TERM = 4,    /* the same of terms' */
+  CUTT_STRETCH_COUNTER = 8, /* and of a counter of copies in bulk, one for each stage */
+  CUTT_STRETCH_WARP = 32,
   CUTT_STRETCH_DIGITS = 12 /* most modes of a stretch that are D's, and that are not */
 };
 
@@ -48,8 +50,9 @@ typedef struct cutt_stretch_args {
   uint32_t result_apart, lane_apart; /* sums in shared memory, from those of a result to the next, and of a lane */
   uint32_t results_at, terms_at;     /* in shared memory: descriptions */
   uint32_t sums_at, sums_bytes;      /* and sums, twice */
-  int64_t part_bytes;                /* from the results of one part to those of the next, in workspace */
-  uint32_t flip;                     /* sign bit of the imaginary part, where that is to be changed */
+  uint32_t counters_at;
+  int64_t part_bytes; /* from the results of one part to those of the next, in workspace */
+  uint32_t flip;      /* sign bit of the imaginary part, where that is to be changed */
   uint8_t stores_sums, op;
   cutt_sum_scalars scalars;
   cutt_stretch_digit result[CUTT_STRETCH_DIGITS], term[CUTT_STRETCH_DIGITS];

@@ -14,11 +14,13 @@ DEVICE void STRETCH_OF(stretch_ask_end_)(const unsigned char *left, const sum_st
   STRETCH_WORD word = STRETCH_ACCESS(pass_none)();
   if (byte >= shift && byte < shift + bytes) word = STRETCH_ACCESS(global_load)(left + (s->left + byte - shift));
   STRETCH_ACCESS(shared_store)(stage_at + byte, word);
+  bulk_after_stores();
 }
 
-/* Asks for a stretch's windows, which are counted from the line on that it begins in. */
+/* Asks for a stretch's windows, which are counted from the line on that it begins in: all threads, or one warp where there are copies in
+ * bulk, with their counter. */
 DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsigned char *left, const sum_step *s,
-                                     uint32_t stage_at) {
+                                     uint32_t stage_at, uint32_t counter_at) {
   const uint32_t shift = stretch_shift(left, s), bytes = stretch_there(args, s) * args->part_step;
   const uint32_t first = shift / CUTT_STRETCH_WINDOW,
                  windows = (shift + bytes + CUTT_STRETCH_WINDOW - 1) / CUTT_STRETCH_WINDOW;
@@ -26,18 +28,24 @@ DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsign
   const bool begins = at + (int64_t)first * CUTT_STRETCH_WINDOW >= args->low,
              ends = at + (int64_t)windows * CUTT_STRETCH_WINDOW <= args->high;
   const uint32_t begin = begins ? first : first + 1, end = ends ? windows : windows - 1;
-  uint32_t i = thread_index() < begin ? thread_index() + CUTT_STRETCH_THREADS : thread_index();
-  uint32_t to = stage_at + i * CUTT_STRETCH_WINDOW;
-  const unsigned char *from = left + (at + i * CUTT_STRETCH_WINDOW);
-  const uint32_t apart = CUTT_STRETCH_THREADS * CUTT_STRETCH_WINDOW;
-  UNROLL(1)
-  for (; i + 3 * CUTT_STRETCH_THREADS < end; i += 4 * CUTT_STRETCH_THREADS, to += 4 * apart, from += 4 * apart) {
-    UNROLL(4)
-    for (uint32_t k = 0; k < 4; ++k) async_copy16(to + k * apart, from + k * apart, true);
+  if (has_bulk()) {
+    if (thread_index() == 0 && begin < end)
+      bulk_copy(counter_at, stage_at + begin * CUTT_STRETCH_WINDOW, left + (at + begin * CUTT_STRETCH_WINDOW),
+                (end - begin) * CUTT_STRETCH_WINDOW);
+  } else {
+    uint32_t i = thread_index() < begin ? thread_index() + CUTT_STRETCH_THREADS : thread_index();
+    uint32_t to = stage_at + i * CUTT_STRETCH_WINDOW;
+    const unsigned char *from = left + (at + i * CUTT_STRETCH_WINDOW);
+    const uint32_t apart = CUTT_STRETCH_THREADS * CUTT_STRETCH_WINDOW;
+    UNROLL(1)
+    for (; i + 3 * CUTT_STRETCH_THREADS < end; i += 4 * CUTT_STRETCH_THREADS, to += 4 * apart, from += 4 * apart) {
+      UNROLL(4)
+      for (uint32_t k = 0; k < 4; ++k) async_copy16(to + k * apart, from + k * apart, true);
+    }
+    UNROLL(3)
+    for (uint32_t k = 0; k < 3; ++k)
+      async_copy16_if(i + k * CUTT_STRETCH_THREADS < end, to + k * apart, from + k * apart);
   }
-  UNROLL(3)
-  for (uint32_t k = 0; k < 3; ++k)
-    async_copy16_if(i + k * CUTT_STRETCH_THREADS < end, to + k * apart, from + k * apart);
   if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, first);
   if (!ends) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, windows - 1);
 }
@@ -205,23 +213,35 @@ STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
   const stretch_thread me = stretch_begin(&args, STRETCH_VALUE_BYTES);
   unsigned char *const to = result + (int64_t)share.part * args.part_bytes;
   sum_step step = sum_find(&args.walk, share.first, share.begin), ahead = step;
-  uint32_t stage = 0, next_stage = CUTT_STRETCH_STAGES - 1;
-  UNROLL(1)
-  for (uint32_t i = 0; i < CUTT_STRETCH_STAGES - 1; ++i) {
+  const bool asks = !has_bulk() || thread_index() < CUTT_STRETCH_WARP;
+  uint32_t stage = 0;
+  bool odd = false; /* turn of the stages */
+  if (has_bulk() && thread_index() == 0) {
+    UNROLL(CUTT_STRETCH_STAGES)
+    for (uint32_t i = 0; i < CUTT_STRETCH_STAGES; ++i) bulk_begin(args.counters_at + i * CUTT_STRETCH_COUNTER);
+  }
+  if (asks) {
     if (ahead.tile < share.last) {
-      STRETCH_OF(stretch_ask_)(&args, left, &ahead, i * args.stage_bytes);
+      STRETCH_OF(stretch_ask_)(&args, left, &ahead, 0, args.counters_at);
       ahead = sum_next(&args.walk, &ahead, share.begin, share.end);
     }
-    async_commit();
+    if (has_bulk()) bulk_commit(args.counters_at);
   }
+  async_commit();
   stretch_describe(&args, STRETCH_VALUE_BYTES);
+  if (has_bulk()) barrier(); /* counters are there */
   UNROLL(1)
   while (step.tile < share.last) {
-    async_wait(CUTT_STRETCH_STAGES - 2);
+    if (has_bulk())
+      bulk_wait(args.counters_at + stage * CUTT_STRETCH_COUNTER, odd);
+    else
+      async_wait(0);
     barrier(); /* the stretch is there, and the one before is not in use any more */
-    if (ahead.tile < share.last) {
-      STRETCH_OF(stretch_ask_)(&args, left, &ahead, next_stage * args.stage_bytes);
+    if (asks && ahead.tile < share.last) {
+      const uint32_t counter_at = args.counters_at + (1 - stage) * CUTT_STRETCH_COUNTER;
+      STRETCH_OF(stretch_ask_)(&args, left, &ahead, (1 - stage) * args.stage_bytes, counter_at);
       ahead = sum_next(&args.walk, &ahead, share.begin, share.end);
+      if (has_bulk()) bulk_commit(counter_at);
     }
     async_commit();
     const uint32_t there = stretch_there(&args, &step), limit = args.part_kept ? there * args.part_step : UINT32_MAX;
@@ -231,8 +251,8 @@ STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
      step.term == share.begin, last);
     if (last && args.lane_bits) STRETCH_OF(stretch_finish_)(&args, to + step.result, limit);
     step = sum_next(&args.walk, &step, share.begin, share.end);
-    next_stage = stage;
-    stage = stage + 1 == CUTT_STRETCH_STAGES ? 0 : stage + 1;
+    odd = odd != (stage == 1);
+    stage = 1 - stage;
   }
 }
 
