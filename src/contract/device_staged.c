@@ -28,7 +28,7 @@ enum {
  * SM per second that are reached; the speed of memory over that of a copy as predicted; what a block takes to begin and to end, in steps; and the
  * seconds, of those without, for which shorter rows are chosen. */
 static const double launch_seconds = 4e-6, wait_seconds = 0.4e-6, line_seconds = 3.1e-9, slots_per_second = 5e9,
-                    share_of_copy = 1.18, steps_to_begin = 0.14, worth_cutting = 0.97;
+                    share_of_copy = 1.27, steps_to_begin = 0.14, worth_cutting = 0.97;
 
 /* ------------------------------------------------------------------------------------------------------------- the tile */
 
@@ -154,19 +154,12 @@ static double lines_of(const cutt_contraction *c, const cutt_staged_shape *s) {
   return (double)(s->slices * s->rows) * (begin_at(c, s, LINE) ? ceil(row) : row + 1);
 }
 
-/* Bytes of D that memory moves for a result: of one that is not next to the others all of a line, where a result has less than that of L, so that
- * there are many. */
-static double written_for(const cutt_contraction *c, const cutt_staged_shape *s) {
-  const int64_t element = c->type->bytes, step = llabs(c->mode[s->column_mode].stride[CUTT_RESULT]) * element;
-  const bool many = c->volume[CUTT_LEFT] * element < c->volume[CUTT_RESULT] * LINE;
-  return (double)smaller(step, (int64_t)(many ? LINE : SECTOR));
-}
-
 /* Bytes of memory that a step moves. */
 static double moved_by(const cutt_contraction *c, const cutt_staged_shape *s) {
   /* The sectors at both ends of a row, of which its neighbours in memory have the rest. */
   const double ends = s->columns == c->mode[s->column_mode].extent ? 0 : SECTOR / 2.0;
-  const double written = (double)(s->columns * s->slices) * written_for(c, s) * (c->beta_is_zero ? 1 : 2);
+  const double written =
+      (double)(s->columns * s->slices) * cutt_sum_written(c, s->column_mode) * (c->beta_is_zero ? 1 : 2);
   return (double)(s->rows * s->slices) * ((double)row_bytes_of(c, s) + ends) + written / (double)s->blocks.terms;
 }
 

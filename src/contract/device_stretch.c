@@ -11,11 +11,11 @@
 
 enum {
   WARP = 32,
-  SECTOR = 32,        /* bytes: the least that memory moves */
   RESERVED = 1024,    /* bytes of shared memory that the system takes of each block's */
   MOST_BYTES = 32768, /* of a stretch */
   LEAST_BYTES = 8192,
-  MOST_RESULTS = 1024, /* of a stretch */
+  MOST_RESULTS = 1024, /* of a stretch, of several modes */
+  MOST_OF_ONE = 4096,  /* the same of one mode, which may have no descriptions */
   MOST_SUMS = 2048,    /* of threads in shared memory */
   MOST_OUTER = 1024,   /* terms that have descriptions */
   MOST_BITS = 8,       /* of lanes, as a logarithm: all threads of a block */
@@ -24,10 +24,9 @@ enum {
 
 /* Seconds of a launch; of a step of a block that waits for memory alone; issue slots of an SM, and accesses of its shared memory, per second
  * that are reached; the speed of memory over that of a copy as predicted; and what a block takes to begin and to end, in
- * steps. These and the slots below were fitted to 147 sums of each of three types on an H200, in stretches of three
- * sizes each. */
-static const double launch_seconds = 5e-6, wait_seconds = 1.3e-6, slots_per_second = 5e9, accesses_per_second = 1.55e9,
-                    share_of_copy = 1.12, steps_to_begin = 0.5;
+ * steps. These and the slots below were fitted to 892 sums of three types on an H200, whose copies in bulk take none. */
+static const double launch_seconds = 4.8e-6, wait_seconds = 0.87e-6, slots_per_second = 5.4e9,
+                    accesses_per_second = 1.78e9, share_of_copy = 1.285, steps_to_begin = 0.22;
 
 /* Blocks on an SM, for as many as there are registers. */
 static int64_t most_blocks(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
@@ -49,7 +48,7 @@ static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch
     const int m = mode[i];
     const bool sums = cutt_is_summed(c, m);
     const int64_t extent = c->mode[m].extent, fits = room / c->type->bytes / s->elements;
-    const int64_t most = sums ? fits : smaller(fits, (int64_t)MOST_RESULTS / s->results);
+    const int64_t results = kept ? MOST_RESULTS : MOST_OF_ONE, most = sums ? fits : smaller(fits, results / s->results);
     if (c->mode[m].stride[CUTT_LEFT] != s->elements || most < 2) break;
     if (++*(sums ? &summed : &kept) > CUTT_STRETCH_DIGITS) break;
     const int64_t part = extent <= most ? extent : cutt_sum_chunk(extent, most);
@@ -66,12 +65,22 @@ static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch
 
 static int64_t inner_terms(const cutt_stretch_shape *s) { return s->inner_mode < 0 ? 1 : s->part[s->inner_mode]; }
 
-/* Do all inner terms that follow each other begin at multiples of 16 bytes, if the first ones do? */
-static bool is_aligned(const cutt_contraction *c, const cutt_stretch_shape *s) {
+/* Do all inner terms that follow each other begin at multiples of so many bytes, if the first ones do? */
+static bool begin_at(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t bytes) {
   bool all = true;
   for (int i = 0; i < c->modes; ++i)
-    all = all && (i == s->inner_mode || c->mode[i].stride[CUTT_LEFT] * c->type->bytes % CUTT_STRETCH_WINDOW == 0);
+    all = all && (i == s->inner_mode || c->mode[i].stride[CUTT_LEFT] * c->type->bytes % bytes == 0);
   return all;
+}
+
+static bool is_aligned(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  return begin_at(c, s, CUTT_STRETCH_WINDOW);
+}
+
+/* Are terms of half types loaded in pairs, where a thread has several results? */
+static bool are_pairs(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  return c->type->bytes == 2 && s->several && s->inner_mode >= 0 && c->mode[s->inner_mode].stride[CUTT_LEFT] == 1 &&
+         s->part[s->inner_mode] % 2 == 0 && begin_at(c, s, 4);
 }
 
 /* What is dealt out to lanes: inner terms, or the windows that they lie in, at most. */
@@ -147,41 +156,66 @@ typedef struct work {
   double slots, accesses;
 } work;
 
-/* Issue slots to add a number: to load it too, if that is done by itself. Maxima look at both numbers twice. */
-static double slots_of_number(const cutt_contraction *c, bool wide) {
+/* Issue slots to add a number: in windows, several results' at once, or one by one, which is then loaded too. Maxima of 8 bytes look at
+ * both numbers twice. */
+static double slots_of_number(const cutt_contraction *c, const cutt_stretch_shape *s) {
   const int64_t bytes = c->type->bytes;
-  const double load = wide ? 0 : 1, plain = bytes == 2 ? 3.5 : bytes == 4 ? 2.4 : c->type->complex ? 3.5 : 2;
-  return load + (wide ? bytes == 2 ? 2 : bytes == 4 ? 1 : 2 : plain) + (c->reduce ? bytes == 8 ? 4 : 2 : 0);
+  const double plain = bytes == 2 ? 3 : bytes == 4 ? 2 : c->type->complex ? 4.5 : 3.7;
+  return (s->wide ? 2 : s->several ? (bytes == 4 ? 1 : 2) : plain) + (c->reduce && bytes == 8 ? 4 : 0);
 }
 
 /* Issue slots for so many terms one after the other, which are loaded by fours, and one by one at the end. */
-static double slots_of(const cutt_contraction *c, int64_t terms) {
-  enum { BATCH = 4, FOR_BATCH = 6, FOR_SINGLE = 5 };
-  const double number = slots_of_number(c, false);
+static double slots_of(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t terms) {
+  enum { BATCH = 4, FOR_BATCH = 2, FOR_SINGLE = 2 };
+  const double number = slots_of_number(c, s);
   const int64_t batches = terms / BATCH;
   return (double)batches * (FOR_BATCH + BATCH * number) + (double)(terms % BATCH) * (FOR_SINGLE + number);
 }
 
+/* The same of so many terms of each of several results at once. */
+static double slots_of_several(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t terms) {
+  enum { BATCH = 4, FOR_BATCH = 2 };
+  const double results = CUTT_STRETCH_AT_ONCE(c->type->bytes), load = are_pairs(c, s) ? 0.5 : 1,
+               term = results * (load + slots_of_number(c, s)), more = results + FOR_BATCH;
+  if (s->inner_mode >= 0 && c->mode[s->inner_mode].stride[CUTT_LEFT] != 1) return (double)terms * (term + more);
+  return (double)terms * term + (double)(terms / BATCH + terms % BATCH / 2 + terms % 2) * more;
+}
+
 /* The same of a run in windows, which may begin within one; what the first and the last have of other elements is looked at. */
-static double slots_of_windows(const cutt_contraction *c, int64_t windows, bool aligned) {
-  enum { FOR_RUN = 20, FOR_ONE = 9, FOR_END = 3 };
+static double slots_of_windows(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t windows) {
+  enum { FOR_RUN = 19, FOR_ONE = 7 };
+  static const double for_end = 1.5;
   const double each = CUTT_STRETCH_WINDOW / (double)c->type->bytes;
-  return FOR_RUN + (double)windows * (FOR_ONE + each * slots_of_number(c, true)) +
-         (double)(aligned ? 0 : smaller(windows, INT64_C(2))) * FOR_END * each;
+  return FOR_RUN + (double)windows * (FOR_ONE + each * slots_of_number(c, s)) +
+         (double)(is_aligned(c, s) ? 0 : smaller(windows, INT64_C(2))) * for_end * each;
 }
 
 static work work_of(const places *p, int64_t terms) {
-  enum { FOR_STEP = 79, FOR_WINDOW = 16, FOR_RESULT = 51, FOR_OUTER = 16, FOR_ROUND = 27, FOR_JOIN = 77, FOR_END = 59 };
+  enum {
+    FOR_STEP = 51,
+    FOR_RESULT = 61,
+    FOR_SEVERAL = 56,
+    FOR_ONE = 27,
+    FOR_OUTER = 19,
+    FOR_ROUND = 44,
+    FOR_JOIN = 73,
+    FOR_END = 18
+  };
   const cutt_contraction *c = p->c;
   const cutt_stretch_shape *s = p->s;
   const int64_t lanes = INT64_C(1) << s->lane_bits,
                 inner = cutt_ceil_of(inner_shares(c, s), INT64_C(1) << s->inner_bits);
-  const double rounds = (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS / lanes),
+  const int64_t at_once = s->several ? CUTT_STRETCH_AT_ONCE(c->type->bytes) : 1;
+  const double rounds = (double)cutt_ceil_of(s->results, at_once * CUTT_STRETCH_THREADS / lanes),
                outer = (double)cutt_ceil_of(outer_terms(s), INT64_C(1) << (s->lane_bits - s->inner_bits)),
                windows = (double)(s->elements * c->type->bytes) / CUTT_STRETCH_WINDOW / CUTT_STRETCH_THREADS;
-  const double run = s->wide ? slots_of_windows(c, inner, is_aligned(c, s)) : slots_of(c, inner);
-  work w = {FOR_STEP + FOR_WINDOW * windows + rounds * (FOR_RESULT + outer * (FOR_OUTER + run)),
-            4 * windows + rounds * (5 + outer * (1 + (double)(inner * accesses_of(p))))};
+  const double run = s->several ? slots_of_several(c, s, inner)
+                     : s->wide  ? slots_of_windows(c, s, inner)
+                                : slots_of(c, s, inner),
+               result = s->several ? FOR_SEVERAL + FOR_ONE * (double)at_once : FOR_RESULT;
+  work w = {FOR_STEP + rounds * (result + outer * (FOR_OUTER + run)),
+            4 * windows + rounds * (double)at_once *
+                              (5 + outer * (1 + (double)(inner * accesses_of(p)) / (are_pairs(c, s) ? 2 : 1)))};
   work ends = {FOR_END * (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS), 0};
   for (int left = s->lane_bits; left > 0;) {
     const int bits = left > 3 ? left - 3 : 0;
@@ -214,12 +248,15 @@ static void choose_lanes(const cutt_contraction *c, cutt_stretch_shape *s, int64
     for (int inner = 0; inner <= MOST_BITS; ++inner)
       for (int outer = 0; inner + outer <= MOST_BITS && outer_terms(s) >> outer; ++outer)
         for (int first = 0; first < 2; ++first) {
+          /* Where a thread has all terms of its results, there are no threads for lanes to be beside. */
+          s->several = first && !wide && !inner && !outer;
           s->wide = wide == 1;
           s->inner_bits = inner;
           s->lane_bits = inner + outer;
-          s->results_first = first == 1;
-          if (!(inner_shares(c, s) >> inner) || (first && !s->lane_bits)) continue;
+          s->results_first = first && !s->several;
+          if (!(inner_shares(c, s) >> inner) || (first && !s->lane_bits && !s->several)) continue;
           if (s->lane_bits && s->results << s->lane_bits > MOST_SUMS) continue;
+          if (s->results > MOST_RESULTS && !s->several) continue;
           const work w = work_of(&p, terms);
           if (!(time_of(w) < time_of(*least) * (1 - 1e-9))) continue;
           *least = w;
@@ -244,6 +281,12 @@ static work choose_inner(const cutt_contraction *c, cutt_stretch_shape *s, int64
 
 /* ------------------------------------------------------------------------------------------------------- shared memory, seconds */
 
+/* Have the results descriptions? Those of one mode need none where a thread has several of them at once. */
+static bool are_described(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  int mode[CUTT_MOST_MODES];
+  return !s->several || modes_of(c, s, false, mode) > 1;
+}
+
 /* What is in shared memory, and where. */
 typedef struct layout {
   int64_t stage, results_at, terms_at, sums_at, sums, counters_at, all, result_apart, lane_apart;
@@ -253,7 +296,7 @@ static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
   layout l = {.stage = cutt_round_up(s->elements * c->type->bytes + CUTT_STRETCH_LINE - 1, CUTT_STRETCH_LINE)};
   const int64_t lanes = INT64_C(1) << s->lane_bits;
   l.results_at = l.stage * CUTT_STRETCH_STAGES;
-  l.sums_at = l.results_at + s->results * CUTT_STRETCH_ENTRY;
+  l.sums_at = l.results_at + (are_described(c, s) ? s->results * CUTT_STRETCH_ENTRY : 0);
   /* One more lane, so that neighbouring results' sums are not in the same bank. */
   l.result_apart = lanes == 1 || s->results_first ? 1 : lanes + 1;
   l.lane_apart = lanes == 1 || s->results_first ? s->results : 1;
@@ -278,7 +321,7 @@ static double moved_by(const cutt_contraction *c, const cutt_stretch_shape *s) {
   const int count = modes_of(c, s, false, mode);
   for (int i = 0; i < count && (double)(llabs(c->mode[mode[i]].stride[CUTT_RESULT]) * element) == run; ++i)
     run *= s->part[mode[i]];
-  const double sectors = (double)s->results * (double)element / run * fmax(run, SECTOR);
+  const double sectors = (double)s->results * (double)element / run * fmax(run, (double)cutt_sum_written_unit(c));
   return read + sectors * (c->beta_is_zero ? 1 : 2) / (double)s->blocks.terms;
 }
 
@@ -374,6 +417,9 @@ void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, c
     args->outer_part = args->outer / args->part;
   args->result_end = fill_digits(c, s, false, result_stride, result_bytes, args->result);
   args->term_end = fill_digits(c, s, true, result_stride, result_bytes, args->term);
+  args->described = are_described(c, s);
+  args->several = s->several;
+  args->pairs = are_pairs(c, s);
   args->inner_bits = (uint32_t)s->inner_bits;
   args->lane_bits = (uint32_t)s->lane_bits;
   args->results_first = s->results_first;

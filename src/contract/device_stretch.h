@@ -14,6 +14,7 @@ typedef struct cutt_stretch_shape {
   int inner_mode;                /* whose terms are added in a loop; -1: none is summed over */
   int64_t elements, results;
   int inner_bits, lane_bits; /* lanes of a result, of inner terms and all, as logarithms */
+  bool several;              /* a thread has all terms of its results, several of these at once */
   bool results_first;        /* threads side by side have results */
   bool wide;                 /* inner terms follow each other, and lanes have windows of 16 bytes of them */
   int64_t shared_bytes;

@@ -16,7 +16,7 @@ enum {
   LOADS = CUTT_SUM_LOADS,
   SECTOR = 32,          /* bytes: the least that memory moves */
   LINE = 128,           /* bytes: the least that threads ask for at once */
-  MOST_QUADS = 4,       /* loads at once, one after the other, of a thread for a tile */
+  MOST_QUADS = 8,       /* loads at once, one after the other, of a thread for a tile */
   MOST_ROW = 40960,     /* bytes that a warp or less has of a row */
   MOST_CUT = 4,         /* parts of the best chunk of columns, that are looked at */
   MOST_CHUNKS = 16,     /* of columns, that are looked at */
@@ -24,10 +24,11 @@ enum {
 };
 
 /* Seconds of a launch; of a block to begin; of loads at once for which a block waits when there is nothing else; of a tile's end; and of an SM
- * for a cache line that a warp asks for; issue slots of an SM per second that are reached; and the speed of memory over that of a copy as
- * predicted; and the seconds, of those without, for which shorter chunks of columns are chosen. */
-static const double worth_cutting = 0.93, launch_seconds = 4e-6, begin_seconds = 1.2e-6, wait_seconds = 1.2e-6,
-                    finish_seconds = 0.6e-6, line_seconds = 3.3e-9, slots_per_second = 5e9, share_of_copy = 1.18;
+ * for a cache line that a warp asks for; issue slots of an SM per second that are reached; the speed of memory over that of a copy as
+ * predicted, of results that are rows, and that are columns; and the seconds, of those without, for which shorter chunks of columns are chosen. */
+static const double worth_cutting = 0.93, launch_seconds = 4e-6, begin_seconds = 0.7e-6, wait_seconds = 1.15e-6,
+                    finish_seconds = 0.7e-6, line_seconds = 3.3e-9, slots_per_second = 5.4e9, share_of_rows = 1.3,
+                    share_of_columns = 1;
 
 /* Blocks on an SM, for as many as there are registers. */
 static int64_t blocks_at_once(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
@@ -95,9 +96,9 @@ typedef struct slots {
 
 static slots slots_for(const cutt_contraction *c, const cutt_sum_shape *s) {
   const double bytes = (double)c->type->bytes, half = bytes == 2 ? 1 : 0, wide = bytes == 8 ? 1 : 0;
-  const slots by = {.step = 110,
-                    .quad = s->columns_kept ? 45 : 90,
-                    .number = 1 + half + wide + (c->reduce ? 2 + wide : 0),
+  const slots by = {.step = s->columns_kept ? 110 : 137,
+                    .quad = s->columns_kept ? 45 : 130,
+                    .number = c->reduce && half > 0 ? 1 : 1 + half + wide + (c->reduce ? 3 * wide : 0),
                     .finish = s->columns_kept ? 160
                               : s->along      ? 130
                                               : 190};
@@ -199,8 +200,7 @@ static double moved_by(const cutt_contraction *c, const cutt_sum_shape *s) {
   const double row = (double)(s->columns * element);
   /* The sectors at both ends of a row, of which its neighbours in memory have the rest. */
   const double ends = s->columns == c->mode[s->column_mode].extent ? 0 : SECTOR / 2.0;
-  const int64_t step = mode < 0 ? 1 : llabs(c->mode[mode].stride[CUTT_RESULT]);
-  const double written = (double)results * (double)smaller(step * element, (int64_t)SECTOR) * (c->beta_is_zero ? 1 : 2);
+  const double written = (double)results * cutt_sum_written(c, mode) * (c->beta_is_zero ? 1 : 2);
   return (double)s->rows * (row + ends) + written / (double)s->blocks.terms;
 }
 
@@ -220,8 +220,9 @@ static void choose_blocks(const cutt_contraction *c, const cutt_rates *r, int64_
     const double busy = i ? fmin(cutt_sum_blocks_of(&s->blocks), at_once) : at_once,
                  terms = ceil((double)s->blocks.terms / (double)s->blocks.parts),
                  warps = BLOCK_WARPS * ceil(busy / sms), issue = warps * slots_of(c, s, terms) / slots_per_second,
-                 memory = fmax(busy * moved_by(c, s) / (share_of_copy * r->memory),
-                               busy / sms * BLOCK_WARPS * lines_of(c, s) * line_seconds);
+                 memory =
+                     fmax(busy * moved_by(c, s) / ((s->columns_kept ? share_of_columns : share_of_rows) * r->memory),
+                          busy / sms * BLOCK_WARPS * lines_of(c, s) * line_seconds);
     step = together(memory, issue, quads_of(c, s) * wait_seconds + finish_seconds / terms);
     const cutt_sum_steps by = {at_once, begin_seconds / step, cutt_join_seconds() / step,
                                cutt_join_part_seconds(c, r) / step, MOST_BLOCK_TILES};

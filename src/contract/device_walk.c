@@ -30,6 +30,17 @@ int cutt_sum_row_mode(const cutt_contraction *c, bool summed, int but) {
   return closest >= 0 && c->mode[closest].extent < FEW_ROWS ? longest : closest;
 }
 
+int64_t cutt_sum_written_unit(const cutt_contraction *c) {
+  enum { SECTOR = 32, LINE = 128 };
+  return c->volume[CUTT_LEFT] * c->type->bytes < c->volume[CUTT_RESULT] * LINE ? LINE : SECTOR;
+}
+
+double cutt_sum_written(const cutt_contraction *c, int mode) {
+  const int64_t element = c->type->bytes,
+                step = mode < 0 ? element : llabs(c->mode[mode].stride[CUTT_RESULT]) * element;
+  return (double)smaller(step, cutt_sum_written_unit(c));
+}
+
 void cutt_sum_span(const cutt_contraction *c, int64_t *low, int64_t *high) {
   const int64_t element = c->type->bytes;
   *low = 0;

@@ -16,6 +16,13 @@ int64_t cutt_sum_chunk(int64_t extent, int64_t most);
  * -1: there is none. */
 int cutt_sum_row_mode(const cutt_contraction *contraction, bool summed, int but);
 
+/* Bytes of D that memory moves for a result that is not next to others: all of a line, where a result has less than that of L, so that there
+ * are many; else a sector. */
+int64_t cutt_sum_written_unit(const cutt_contraction *contraction);
+
+/* The same for each result of a mode, or of none (-1). */
+double cutt_sum_written(const cutt_contraction *contraction, int mode);
+
 /* The bytes that L spans, from its element (0, ..., 0). Of what has been summed beforehand the contraction does not say it. */
 void cutt_sum_span(const cutt_contraction *contraction, int64_t *low, int64_t *high);
 

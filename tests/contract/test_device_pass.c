@@ -102,9 +102,9 @@ static void place(const test_contraction *c) { place_at(c, false); }
 
 static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
     cores_in_lots[2], combinations, ways[4], turned[3], in_parts, sums[2], sums_along, sums_turning, sums_in_parts,
-    stretches, stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long,
-    small_wide, staged, staged_runs[3], staged_cut, staged_in_parts, staged_groups[3], staged_short, staged_sliced,
-    several_tiles, kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
+    stretches, stretches_several, stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut,
+    small_long, small_wide, staged, staged_runs[3], staged_cut, staged_in_parts, staged_groups[3], staged_short,
+    staged_sliced, several_tiles, kept_terms, strips[2], strips_turned, strips_wide, strips_by_terms, strips_written[3];
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -313,6 +313,12 @@ static void try_stretches(test_rng *rng, const test_contraction *t, const cutt_c
   shape.parts = b->parts = cutt_ceil_of(b->terms, each);
   assert_shape(t, c, &shape);
   const int inner = shape.stretch.inner_mode;
+  stretches_several += shape.stretch.several;
+  if (shape.stretch.several) { /* one by one, with descriptions */
+    shape.stretch.several = false;
+    shape.stretch.shared_bytes += (shape.stretch.results + 1) * CUTT_STRETCH_ENTRY;
+    assert_shape(t, c, &shape);
+  }
   if (inner < 0 || c->mode[inner].stride[CUTT_LEFT] != 1 || c->type->bytes == CUTT_STRETCH_WINDOW) return;
   shape.stretch.wide = !shape.stretch.wide;
   assert_shape(t, c, &shape);
@@ -659,7 +665,7 @@ static void sums_by_tiles(void **unused) {
   memset(stretch_lanes, 0, sizeof stretch_lanes);
   memset(staged_groups, 0, sizeof staged_groups);
   sums_along = sums_turning = sums_in_parts = 0;
-  stretches = stretches_cut = stretches_in_parts = stretches_wide = 0;
+  stretches = stretches_several = stretches_cut = stretches_in_parts = stretches_wide = 0;
   staged = staged_cut = staged_in_parts = staged_short = staged_sliced = 0;
   memset(staged_runs, 0, sizeof staged_runs);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -689,9 +695,9 @@ static void sums_by_tiles(void **unused) {
   assert_true(sums[0] >= test_scaled(60) && sums[1] >= test_scaled(60));
   print_message(
       "%ld sums by stretches: %ld with shorter ones, %ld in parts, %ld by loads of 16 bytes; %ld by one thread each, "
-      "%ld by up to 8, %ld by more\n",
+      "%ld by up to 8, %ld by more; in %ld shapes a thread has several\n",
       stretches, stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[0], stretch_lanes[1],
-      stretch_lanes[2]);
+      stretch_lanes[2], stretches_several);
   assert_true(stretches_cut >= test_scaled(40) && stretches_in_parts >= test_scaled(15));
   assert_true(stretches_wide >= test_scaled(40));
   for (int i = 0; i < 3; ++i) assert_true(stretch_lanes[i] >= test_scaled(20));
@@ -850,7 +856,9 @@ static void extremes(void **unused) {
         assert_true(isfinite(shape.seconds));
         check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
         if (shape.stretch.inner_mode < 0 || c.mode[shape.stretch.inner_mode].stride[CUTT_LEFT] != 1) continue;
+        shape.stretch.several = false;
         shape.stretch.wide = !shape.stretch.wide;
+        shape.stretch.shared_bytes += (shape.stretch.results + 1) * CUTT_STRETCH_ENTRY;
         check_extremes(&c, &shape, cases[i].extent, cases[i].is_kept, l, d);
       }
     }
@@ -955,7 +963,7 @@ static void wavefronts_of_sums(void **unused) {
     make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     place(&t);
     rates.multiprocessors = 16; /* as many rows for each as there are of large tensors */
-    cutt_device_pass_choose(&c, &rates, 1 << 20, &shape);
+    cutt_device_pass_tiles(&c, &rates, 1 << 20, &shape);
     const simt_counts got = count_shape(&t, &c, &shape);
     const int64_t both = got.shared[0].wavefronts + got.shared[1].wavefronts;
     print_message(

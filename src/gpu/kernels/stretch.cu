@@ -27,7 +27,7 @@ DEVICE stretch_thread stretch_begin(const cutt_stretch_args *args, uint32_t valu
  * terms, by where these are. */
 DEVICE void stretch_describe(const cutt_stretch_args *args, uint32_t value_bytes) {
   UNROLL(1)
-  for (uint32_t i = thread_index(); i < args->results; i += CUTT_STRETCH_THREADS) {
+  for (uint32_t i = thread_index(); args->described && i < args->results; i += CUTT_STRETCH_THREADS) {
     uint32_t number = i, at = 0;
     int64_t to = 0;
     UNROLL(1)
@@ -56,6 +56,21 @@ DEVICE void stretch_describe(const cutt_stretch_args *args, uint32_t value_bytes
   }
 }
 
+/* Where a result's first term is in a stretch, and where the result is in D: from its description, or, of results of one mode, worked out. */
+DEVICE uint32_t stretch_at(const cutt_stretch_args *args, uint32_t number) {
+  return args->described ? shared_load4(args->results_at + number * CUTT_STRETCH_ENTRY + 8)
+                         : number * args->result[0].step;
+}
+DEVICE int64_t stretch_to(const cutt_stretch_args *args, uint32_t number) {
+  return args->described ? pass_load_first(args->results_at + number * CUTT_STRETCH_ENTRY)
+                         : (int64_t)number * args->result[0].result_step;
+}
+
+/* Is a result its sum as it is? */
+DEVICE bool stretch_is_plain(const cutt_stretch_args *args) {
+  return args->scalars.alone && !args->scalars.reads && !args->stores_sums;
+}
+
 /* How much of its last mode a stretch has. */
 DEVICE uint32_t stretch_there(const cutt_stretch_args *args, const sum_step *s) {
   return sum_least(args->extent - s->column, args->part);
@@ -80,6 +95,7 @@ typedef word4 stretch_word16;
 #define STRETCH_WORD STRETCH_NAME(stretch_word, STRETCH_BYTES)
 #define STRETCH_VALUE STRETCH_NAME(pass_, STRETCH_NUMBER)
 #define STRETCH_TERMS(op) sum = STRETCH_OF(stretch_terms_)(args, op, me, at, inner, outer, sum)
+#define STRETCH_SEVERAL(op) STRETCH_OF(stretch_several_)(args, op, at, inner, outer, sum)
 #define STRETCH_KERNEL(name) KERNEL(name, CUTT_STRETCH_THREADS, STRETCH_BLOCKS) /* whose name is put together first */
 
 #define STRETCH_TYPE f16

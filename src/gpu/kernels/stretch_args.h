@@ -25,6 +25,9 @@ enum {
   CUTT_STRETCH_DIGITS = 12 /* most modes of a stretch that are D's, and that are not */
 };
 
+/* Results that a thread has at once, where it has all of their terms: as many as there are registers for, by the bytes of an element. */
+#define CUTT_STRETCH_AT_ONCE(bytes) ((bytes) > 4 ? 2u : 4u)
+
 /* A digit of the number of a result or a term of a stretch: its steps there and in D. */
 typedef struct cutt_stretch_digit {
   cutt_divisor extent;
@@ -41,11 +44,15 @@ typedef struct cutt_stretch_args {
   int64_t low, high; /* the bytes that L spans, from its element (0, ..., 0) */
   uint32_t stage_bytes;
   uint32_t results, result_end; /* of a whole stretch; of result[] */
+  uint32_t described; /* results have descriptions; else they are of one mode, and a thread has several at once */
   /* Terms of a result in a whole stretch: inner ones, and outer ones, for each of which there are those. */
   uint32_t inner, inner_step, outer, term_end; /* term_end: of term[], which has the outer ones */
   uint32_t inner_part, outer_part;             /* of these, for each of the last mode; 0: it is not among them */
   /* Lanes of inner terms and all lanes, powers of 2: their logarithms. Do threads side by side have results, or else lanes of one? */
   uint32_t inner_bits, lane_bits, results_first;
+  uint32_t several; /* there is one lane, of which a thread has several results at once */
+  uint32_t
+      pairs; /* of half types: inner terms follow each other, and all begin at multiples of 4 bytes, if the first ones do */
   uint32_t wide;                     /* inner terms follow each other, and are dealt out by windows, as they lie */
   uint32_t result_apart, lane_apart; /* sums in shared memory, from those of a result to the next, and of a lane */
   uint32_t results_at, terms_at;     /* in shared memory: descriptions */

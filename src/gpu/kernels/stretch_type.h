@@ -4,6 +4,8 @@
 /* Blocks that fit on an SM, and terms that are loaded at once. */
 #define STRETCH_BLOCKS (STRETCH_BYTES > 8 ? 2 : 4)
 #define STRETCH_BATCH 4
+/* Results that a thread has at once where it has all of their terms. */
+#define STRETCH_AT_ONCE CUTT_STRETCH_AT_ONCE(STRETCH_BYTES)
 #define STRETCH_EACH ((uint32_t)CUTT_STRETCH_WINDOW / STRETCH_BYTES) /* elements of a window */
 
 /* The window at an end of what L spans: its elements by themselves, and zeros, which are loaded with them and not in use. */
@@ -58,11 +60,9 @@ DEVICE void STRETCH_OF(stretch_keep_)(uint32_t at, STRETCH_VALUE sum) {
   STRETCH_VALUE_ACCESS(shared_store)(at, STRETCH_NUMBER_OF(bits_)(sum));
 }
 
-/* Writes a result, which its entry describes. That alpha is 1 and beta 0 is asked here: to make floats of both takes as long as some terms. */
-DEVICE void STRETCH_OF(stretch_write_)(const cutt_stretch_args *args, unsigned char *result, word4 entry,
-                                       STRETCH_VALUE all) {
-  unsigned char *const to = result + pass_join(entry.x, entry.y);
-  if (args->scalars.alone && !args->scalars.reads && !args->stores_sums)
+/* Writes a result. That alpha is 1 and beta 0 is asked here: to make floats of both takes as long as some terms. */
+DEVICE void STRETCH_OF(stretch_write_)(const cutt_stretch_args *args, unsigned char *to, STRETCH_VALUE all) {
+  if (stretch_is_plain(args))
     STRETCH_ACCESS(global_store)(to, STRETCH_OF(element_)(all));
   else
     STRETCH_OF(write_)(&args->scalars, args->stores_sums, to, all);
@@ -149,6 +149,110 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_terms_)(const cutt_stretch_args *args, u
   return sum;
 }
 
+/* Adds so many terms of several results to each, and goes on behind them. op and terms are constants. */
+DEVICE void STRETCH_OF(stretch_next_)(const cutt_stretch_args *args, uint32_t op, uint32_t terms, uint32_t step,
+                                      uint32_t *from, STRETCH_VALUE *sum) {
+  STRETCH_VALUE term[STRETCH_AT_ONCE][STRETCH_BATCH];
+  UNROLL(STRETCH_AT_ONCE)
+  for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) {
+    UNROLL(STRETCH_BATCH)
+    for (uint32_t k = 0; k < terms; ++k) term[r][k] = STRETCH_OF(stretch_number_)(args, from[r] + k * step);
+    from[r] += terms * step;
+  }
+  UNROLL(STRETCH_BATCH)
+  for (uint32_t k = 0; k < terms; ++k) {
+    UNROLL(STRETCH_AT_ONCE)
+    for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) sum[r] = STRETCH_NUMBER_OF(reduce_)(op, sum[r], term[r][k]);
+  }
+}
+
+#if STRETCH_BYTES == 2
+/* The same of so many pairs of terms that lie in 4 bytes. */
+DEVICE void STRETCH_OF(stretch_next_pairs_)(uint32_t op, uint32_t pairs, uint32_t *from, STRETCH_VALUE *sum) {
+  UNROLL(STRETCH_AT_ONCE)
+  for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) {
+    uint32_t held = shared_load4(from[r]), more = held;
+    if (pairs > 1) more = shared_load4(from[r] + 2 * STRETCH_BYTES);
+    if (sum_is_extreme(op)) held = STRETCH_OF(extreme_pair_)(op, held, more);
+    sum[r] = STRETCH_NUMBER_OF(reduce_)(op, sum[r], STRETCH_OF(number_)((uint16_t)held, 0));
+    sum[r] = STRETCH_NUMBER_OF(reduce_)(op, sum[r], STRETCH_OF(number_)((uint16_t)(held >> 16), 0));
+    if (pairs > 1 && !sum_is_extreme(op)) {
+      sum[r] = STRETCH_NUMBER_OF(reduce_)(op, sum[r], STRETCH_OF(number_)((uint16_t)more, 0));
+      sum[r] = STRETCH_NUMBER_OF(reduce_)(op, sum[r], STRETCH_OF(number_)((uint16_t)(more >> 16), 0));
+    }
+    from[r] += 2 * pairs * STRETCH_BYTES;
+  }
+}
+#endif
+
+/* Adds all terms of several results, of which the first ones are at `at`. */
+DEVICE void STRETCH_OF(stretch_several_)(const cutt_stretch_args *args, uint32_t op, const uint32_t *at, uint32_t inner,
+                                         uint32_t outer, STRETCH_VALUE *sum) {
+  UNROLL(1)
+  for (uint32_t i = 0; i < outer; ++i) {
+    const uint32_t behind = shared_load4(args->terms_at + i * CUTT_STRETCH_TERM);
+    uint32_t from[STRETCH_AT_ONCE], left = inner;
+    UNROLL(STRETCH_AT_ONCE)
+    for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) from[r] = at[r] + behind;
+#if STRETCH_BYTES == 2
+    if (args->pairs && inner % 2 == 0 && at[0] % 4 == 0) {
+      UNROLL(1)
+      for (; left >= 4; left -= 4) STRETCH_OF(stretch_next_pairs_)(op, 2, from, sum);
+      if (left) STRETCH_OF(stretch_next_pairs_)(op, 1, from, sum);
+      continue;
+    }
+#endif
+    if (args->inner_step == STRETCH_BYTES) { /* a constant, which needs no address for each term */
+      UNROLL(1)
+      for (; left >= STRETCH_BATCH; left -= STRETCH_BATCH)
+        STRETCH_OF(stretch_next_)(args, op, STRETCH_BATCH, STRETCH_BYTES, from, sum);
+      if (left >= 2) STRETCH_OF(stretch_next_)(args, op, 2, STRETCH_BYTES, from, sum);
+      left %= 2;
+    }
+    UNROLL(1)
+    for (; left > 0; --left) STRETCH_OF(stretch_next_)(args, op, 1, args->inner_step, from, sum);
+  }
+}
+
+/* Adds a stretch of which a thread has all terms of its results, several of these at once. What is not there counts as the first one, which
+ * always is, and is not written. */
+DEVICE void STRETCH_OF(stretch_add_several_)(const cutt_stretch_args *args, unsigned char *result, uint32_t stage_at,
+                                             uint32_t inner, uint32_t outer, uint32_t limit, bool first, bool last) {
+  const uint32_t apart = CUTT_STRETCH_THREADS * args->result_apart * STRETCH_VALUE_BYTES;
+  UNROLL(1)
+  for (uint32_t i = thread_index(); i < args->results; i += STRETCH_AT_ONCE * CUTT_STRETCH_THREADS) {
+    const uint32_t kept = args->sums_at + i * args->result_apart * STRETCH_VALUE_BYTES;
+    uint32_t at[STRETCH_AT_ONCE];
+    bool there[STRETCH_AT_ONCE];
+    STRETCH_VALUE sum[STRETCH_AT_ONCE];
+    UNROLL(STRETCH_AT_ONCE)
+    for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) {
+      const uint32_t number = i + r * CUTT_STRETCH_THREADS;
+      const uint32_t own = stretch_at(args, number < args->results ? number : 0);
+      there[r] = number < args->results && own < limit;
+      at[r] = stage_at + (there[r] ? own : 0);
+      sum[r] = STRETCH_NUMBER_OF(none_)(args->op);
+      if (!first && there[r]) sum[r] = STRETCH_OF(stretch_kept_)(kept + r * apart);
+    }
+    PASS_BY_OP(args->op, STRETCH_SEVERAL);
+    if (last && stretch_is_plain(args)) { /* asked once for all of them */
+      UNROLL(STRETCH_AT_ONCE)
+      for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r)
+        if (there[r]) STRETCH_ACCESS(global_store)
+      (result + stretch_to(args, i + r * CUTT_STRETCH_THREADS), STRETCH_OF(element_)(sum[r]));
+      continue;
+    }
+    UNROLL(STRETCH_AT_ONCE)
+    for (uint32_t r = 0; r < STRETCH_AT_ONCE; ++r) {
+      if (!there[r]) continue;
+      if (last)
+        STRETCH_OF(stretch_write_)(args, result + stretch_to(args, i + r * CUTT_STRETCH_THREADS), sum[r]);
+      else
+        STRETCH_OF(stretch_keep_)(kept + r * apart, sum[r]);
+    }
+  }
+}
+
 /* Adds a stretch, which is the first of its tile, the last, or neither, to what there is of the threads' sums. Those of lanes stay in
  * shared memory; a thread that has all terms of a result writes it. limit: where results begin that the stretch does not have. */
 DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretch_thread *me, unsigned char *result,
@@ -156,6 +260,10 @@ DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretc
   const uint32_t inner = args->inner_part ? args->inner_part * there : args->inner;
   const uint32_t outer = args->outer_part ? args->outer_part * there : args->outer;
   const uint32_t each = CUTT_STRETCH_THREADS >> args->lane_bits;
+  if (args->several) {
+    STRETCH_OF(stretch_add_several_)(args, result, stage_at, inner, outer, limit, first, last);
+    return;
+  }
   UNROLL(1)
   for (uint32_t i = me->own; i < args->results; i += each) {
     const word4 entry = shared_load16(args->results_at + i * CUTT_STRETCH_ENTRY);
@@ -166,7 +274,7 @@ DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretc
     const uint32_t at = stage_at + entry.z;
     PASS_BY_OP(args->op, STRETCH_TERMS);
     if (last && args->lane_bits == 0)
-      STRETCH_OF(stretch_write_)(args, result, entry, sum);
+      STRETCH_OF(stretch_write_)(args, result + pass_join(entry.x, entry.y), sum);
     else
       STRETCH_OF(stretch_keep_)(kept, sum);
   }
@@ -198,7 +306,7 @@ DEVICE void STRETCH_OF(stretch_finish_)(const cutt_stretch_args *args, unsigned 
       if (bits)
         STRETCH_OF(stretch_keep_)(to + at, all);
       else
-        STRETCH_OF(stretch_write_)(args, result, entry, all);
+        STRETCH_OF(stretch_write_)(args, result + pass_join(entry.x, entry.y), all);
     }
     left = bits;
     const uint32_t other = from;
@@ -258,6 +366,7 @@ STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
 
 #undef STRETCH_BLOCKS
 #undef STRETCH_BATCH
+#undef STRETCH_AT_ONCE
 #undef STRETCH_EACH
 #undef STRETCH_TYPE
 #undef STRETCH_BYTES

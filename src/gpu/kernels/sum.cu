@@ -65,7 +65,7 @@ DEVICE void sum_enter_rows(const cutt_sum_args *args, const unsigned char *left,
   const uint32_t all = args->lanes.by * CUTT_SUM_WINDOW, unit = args->along ? CUTT_SUM_LINE : CUTT_SUM_WINDOW,
                  group = sum_group(args);
   const int64_t row = s->left + group * args->row_step;
-  me->begin = (uint32_t)((uintptr_t)left + (uintptr_t)row) % unit;
+  me->begin = (uint32_t)((uintptr_t)left + (uintptr_t)row) & (unit - 1); /* a power of 2, which the compiler doesn't know */
   me->row_end = me->begin + bytes;
   me->from = sum_lane(args) * CUTT_SUM_WINDOW;
   me->at = row - me->begin + me->from;
@@ -80,7 +80,7 @@ DEVICE void sum_enter_rows(const cutt_sum_args *args, const unsigned char *left,
     me->end = me->from < me->row_end ? rows : 0;
   }
   /* As many for all groups. */
-  const uint32_t before = args->row_step % unit ? unit - 2 : me->begin;
+  const uint32_t before = (uint32_t)args->row_step & (unit - 1) ? unit - 2 : me->begin;
   me->left = divide(before + bytes + args->batch.by - 1, args->batch);
 }
 
