@@ -34,7 +34,9 @@ enum {
   PRODUCTS = 16384,          /* of a tile from which on it is large enough */
   LARGER = 8,                /* times D's bytes: an operand whose order is that of tiles */
   TILES = 128,               /* that are enough for many threads */
-  FEW_PRODUCTS = 1024        /* of one that would leave the order of memory */
+  SHARED_ROWS =
+      4, /* of dot products with the same factors, each of which is loaded once for as many (kernels/dots.h) */
+  FEW_PRODUCTS = 1024 /* of one that would leave the order of memory */
 };
 
 /* The smallest step of a mode in any tensor; where all repeat their elements, more than any other. */
@@ -151,6 +153,12 @@ static bool shares_packed(const cutt_contraction *c, const cutt_pass_shape *s, i
   return false;
 }
 
+/* Do dot products in place have the same factors along a mode? */
+static bool shares_factors(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
+  const cutt_contract_mode *m = &c->mode[mode];
+  return s->summed && in_place(s) && s->kind == CUTT_PASS_MULTIPLY && (!m->stride[CUTT_LEFT] || !m->stride[CUTT_RIGHT]);
+}
+
 /* How much of a mode a tile has. Of modes whose neighbours share cache lines as much as there is room for, of others so much
  * that the tile is worth its overhead. */
 static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
@@ -160,6 +168,7 @@ static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
   int64_t most = extent;
   const double products = enough_products(c, s, &v, mode);
   if (step >= RUN_BYTES) most = v.products < products ? (int64_t)(products / v.products) : 1;
+  if (shares_factors(c, s, mode)) most = larger(most, (int64_t)SHARED_ROWS);
   if (s->by != CUTT_TENSORS && shares_packed(c, s, mode)) most = extent;
   int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
   if (step < RUN_BYTES && is_shortened(c, s, mode, chunk)) {
@@ -181,9 +190,11 @@ static void set_operands(const cutt_contraction *c, cutt_pass_shape *s) {
                                       cutt_pass_step_along(c, s->along, CUTT_RIGHT),
                                       s->along >= 0 && s->summed ? 1 : cutt_pass_step_along(c, s->along, CUTT_RESULT)};
   const bool one = c->right_is_one;
-  s->first = !one && (step[CUTT_LEFT] == 0 || (step[CUTT_LEFT] != 1 && step[CUTT_RIGHT] == 1)) && step[CUTT_RIGHT]
-                 ? CUTT_RIGHT
-                 : CUTT_LEFT;
+  /* Of dot products the one that differs between rows, if the other one does not: that is larger. */
+  const bool larger_right = s->along >= 0 && s->summed && step[CUTT_LEFT] == 1 && step[CUTT_RIGHT] == 1 &&
+                            c->volume[CUTT_RIGHT] > c->volume[CUTT_LEFT];
+  const bool right = step[CUTT_LEFT] == 0 || (step[CUTT_LEFT] != 1 && step[CUTT_RIGHT] == 1) || larger_right;
+  s->first = !one && right && step[CUTT_RIGHT] ? CUTT_RIGHT : CUTT_LEFT;
   const cutt_tensor second = cutt_other_operand(s->first);
   s->kind = one ? CUTT_PASS_ADD : step[second] ? CUTT_PASS_MULTIPLY : CUTT_PASS_SCALE;
   s->single[s->first] = false;

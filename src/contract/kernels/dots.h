@@ -8,7 +8,9 @@
 
 #include "contract/kernels/part.h"
 
-enum { FEW_BYTES = 32 };
+/* ROOM: vectors of sums that there are registers for, beside what is added to them. FACTORS_BYTES: of factors that L1 does not keep
+ * beside what they are multiplied by; of fewer one row at a time is faster, since it is read in order. */
+enum { FEW_BYTES = 32, ROOM = V >= 64 ? 16 : 8, MOST_ROWS = 4, FACTORS_BYTES = 16384 };
 
 CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
 
@@ -20,6 +22,7 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
   return off == 0;
 }
 
+#define SEVERAL(rows) ((rows) < 2 ? 1 : (rows) < MOST_ROWS ? 2 : MOST_ROWS)
 #define DEFINE_ACROSS(name, T)                                                                                         \
   /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
   CUTT_INLINE void rest_##name(sums_##name *sums, cutt_pass_kind kind, const char *l, const char *r, int64_t bytes) {  \
@@ -123,6 +126,51 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
             add_sums_##name(&sums[i], &sums[i + half]);                                                                \
     return sums[0];                                                                                                    \
   }                                                                                                                    \
+  /* Rows times the same factors, each of which is loaded once for all of them. */                                     \
+  enum { ROWS_##name = SEVERAL(ROOM * V / (PARTS * (int)sizeof(sums_##name))) };                                       \
+  CUTT_INLINE void several_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row, sums_##name *each) {      \
+    const int64_t bytes = t->n * ELEMENT_##name, even = bytes - bytes % PARTS_BYTES;                                   \
+    const char *l[ROWS_##name], *r = t->operand[1] + t->row[1][row];                                                   \
+    sums_##name sums[ROWS_##name][PARTS];                                                                              \
+    for (int k = 0; k < ROWS_##name; ++k) l[k] = t->operand[0] + t->row[0][row + k];                                   \
+    CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) CUTT_UNROLL for (int i = 0; i < PARTS; ++i) sums[k][i] =         \
+        none_##name();                                                                                                 \
+    for (int64_t s = 0; s < t->terms; ++s) {                                                                           \
+      const int64_t ls = t->term[0][s];                                                                                \
+      const char *rs = r + t->term[1][s];                                                                              \
+      for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
+        if (t->may_ask[0])                                                                                             \
+          CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) ask_ahead(l[k] + ls + at, NULL, PARTS_BYTES);              \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i) CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k)                  \
+            place_##name(&sums[k][i], kind, l[k] + ls + at + i * V, rs + at + i * V, false);                           \
+      }                                                                                                                \
+      if (even == bytes) continue;                                                                                     \
+      for (int k = 0; k < ROWS_##name; ++k) rest_##name(sums[k], kind, l[k] + ls + even, rs + even, bytes - even);     \
+    }                                                                                                                  \
+    CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) {                                                                \
+      CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)               \
+          add_sums_##name(&sums[k][i], &sums[k][i + half]);                                                            \
+      each[k] = sums[k][0];                                                                                            \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  /* So many rows, of PARTS_BYTES or more, or of several terms. */                                                     \
+  CUTT_INLINE void rows_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool single, int64_t row, int count,      \
+                               sums_##name *each) {                                                                    \
+    const int64_t *r = t->row[1] + row;                                                                                \
+    const bool many =                                                                                                  \
+        ROWS_##name > 1 && kind == CUTT_PASS_MULTIPLY && t->n * t->terms >= FACTORS_BYTES / ELEMENT_##name;            \
+    for (int i = 0; i < count;) {                                                                                      \
+      bool same = many && i + ROWS_##name <= count;                                                                    \
+      for (int k = 1; same && k < ROWS_##name; ++k) same = r[i + k] == r[i];                                           \
+      if (same) {                                                                                                      \
+        several_##name(t, kind, row + i, each + i);                                                                    \
+        i += ROWS_##name;                                                                                              \
+      } else {                                                                                                         \
+        each[i] = single ? single_##name(t, kind, 0, 0, false, row + i) : parts_##name(t, kind, row + i);              \
+        ++i;                                                                                                           \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
   CUTT_INLINE void across_single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors) {                   \
     enum { TOGETHER = V / ELEMENT_##name };                                                                            \
     const int64_t part = t->n * ELEMENT_##name - (vectors - 1) * V, whole = t->rows - t->rows % TOGETHER;              \
@@ -133,12 +181,13 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
         CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] =                                                       \
             single_##name(t, kind, vectors, part, again, row + i);                                                     \
       } else {                                                                                                         \
-        for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, again, row + i);            \
+        rows_##name(t, kind, true, row, TOGETHER, each);                                                               \
       }                                                                                                                \
       put_totals_##name(t, row, TOGETHER, adjacent, each);                                                             \
     }                                                                                                                  \
     memset(each, 0, sizeof each);                                                                                      \
-    for (int64_t row = whole; row < t->rows; ++row)                                                                    \
+    if (!vectors) rows_##name(t, kind, true, whole, (int)(t->rows - whole), each);                                     \
+    for (int64_t row = whole; vectors && row < t->rows; ++row)                                                         \
       each[row - whole] = single_##name(t, kind, vectors, part, again, row);                                           \
     if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), false, each);                             \
   }                                                                                                                    \
@@ -174,7 +223,7 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     memset(each, 0, sizeof each);                                                                                      \
     for (int64_t row = 0; row < t->rows; row += TOGETHER) {                                                            \
       const int here = t->rows - row < TOGETHER ? (int)(t->rows - row) : TOGETHER;                                     \
-      for (int i = 0; i < here; ++i) each[i] = parts_##name(t, kind, row + i);                                         \
+      rows_##name(t, kind, false, row, here, each);                                                                    \
       put_totals_##name(t, row, here, adjacent, each);                                                                 \
     }                                                                                                                  \
   }
