@@ -115,9 +115,86 @@ CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, 
   }
 }
 
+/* Of bytes a block is 16 registers, and so are what its columns carry and the indices of their permutes: more than there are. What is carried
+ * stays in memory, one load and one store for each line, and an index is made of the register of bytes 0, 1, ... and its first byte, which
+ * `index` has four times. The barrier keeps compilers from having copies of a block and of what was before it on the stack as well.
+ * w is 1, the number that all functions here have. */
+CUTT_INLINE int64_t write_some_of_bytes(bool past, int w, char *const *line, const uint32_t *index, int from, int to,
+                                        char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row, int64_t r,
+                                        int64_t nrows, cutt_cpu_ahead *ahead) {
+  const int rows = 64 / w, columns = 16 / w;
+  const __m512i indices = cutt_indices_from(w, 0);
+  cutt_v64_8 now[16];
+  for (; r + rows <= nrows; r += rows) {
+    shift_block(w, now, src, row + r);
+    cutt_cpu_prefetch(ahead, columns);
+    __asm__ volatile("" : : : "memory");
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      if (i < from || i >= to) continue;
+      const __m512i which = _mm512_add_epi8(_mm512_set1_epi32((int32_t)index[i]), indices);
+      const __m512i before = _mm512_loadu_si512((const void *)carry[i]);
+      cutt_put_64(past, line[i] + r * w, cutt_permute(w, before, which, (__m512i)now[i]));
+      memcpy(carry[i], &now[i], 64);
+    }
+  }
+  return r;
+}
+
+CUTT_INLINE int64_t write_lines_of_bytes(bool past, int w, char *const *line, const uint32_t *index, int from, int to,
+                                         char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row, int64_t r,
+                                         int64_t nrows, cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w;
+  if (to - from == columns)
+    return write_some_of_bytes(past, w, line, index, 0, columns, carry, src, row, r, nrows, ahead);
+  return write_some_of_bytes(past, w, line, index, from, to, carry, src, row, r, nrows, ahead);
+}
+
+/* See cutt_cpu_shift_fn: the same as `shift` below, of bytes. */
+CUTT_INLINE void shift_bytes(bool past, int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src,
+                             const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,
+                             cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w;
+  for (int64_t c = 0; c < ncols; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, ncols);
+    const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
+    const char *block = src + c0 * w;
+    char *line[16];
+    uint32_t index[16];
+    int64_t leads = 0, r = 0;
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      const uintptr_t at = (uintptr_t)dst[i >= from && i < to ? c0 + i : c];
+      const uintptr_t lead = at & 63;
+      line[i] = (char *)(at - lead);
+      index[i] = (uint32_t)(64 - lead) * UINT32_C(0x01010101);
+      leads |= (int64_t)lead;
+    }
+    shift_column column[16];
+    cutt_v64_8 before[16], now[16];
+    if (first && leads != 0) {
+      for (int i = from; i < to; ++i) column[i] = column_at(dst[c0 + i]);
+      write_first_lines(past, w, column, from, to, before, now, block, row);
+      for (int i = from; i < to; ++i) memcpy(carry[c0 + i], &before[i], 64);
+      cutt_cpu_prefetch(ahead, columns);
+      r = 64 / w;
+    }
+    r = write_lines_of_bytes(past, w, line, index, from, to, carry + c0, block, row, r, nrows, ahead);
+    if (r == nrows && !(last && leads != 0)) continue;
+    for (int i = from; i < to; ++i) {
+      column[i] = column_at(dst[c0 + i]);
+      memcpy(&before[i], carry[c0 + i], 64);
+    }
+    cutt_cpu_prefetch(ahead, columns);
+    write_last_lines(past, w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
+  }
+}
+
 /* See cutt_cpu_shift_fn. */
 CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src,
                        const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
+  if (w == 1) {
+    shift_bytes(past, w, dst, carry, src, row, nrows, ncols, first, last, ahead);
+    return;
+  }
   const int columns = 16 / w, width = cutt_permute_width(w);
   for (int64_t c = 0; c < ncols; c += columns) {
     /* Columns c0 .. c0 + columns - 1 are loaded; those below c are written already. */
