@@ -1,4 +1,4 @@
-/* The transpose through the caches goes strip by strip of rows: how many rows a strip has in L2, and that strips of every
+/* Transposes go strip by strip of rows: how many rows a strip has in L2, and past the caches, and that strips of every
  * length, with what is left over behind the last one, give the right result; and what is prefetched meanwhile. */
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +76,60 @@ static void rows_of_a_strip(void **unused) {
     if (tile.strip != cases[i].strip)
       fail_msg("case %zu: a strip has %d rows, not %d", i, (int)tile.strip, (int)cases[i].strip);
   }
+}
+
+/* Past the caches strips have half of the 48 KB, a line of each row at least, in whole lines of the output; and some rows at least. */
+static void rows_of_a_strip_past_the_caches(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2]; /* columns, rows */
+    int64_t strip;
+  } cases[] = {
+      {CUTT_BYTES_1, {200, 4000}, 1536},                                  /* steps of 16 columns: 24 KB of 16 bytes */
+      {CUTT_BYTES_1, {7, 4000}, 3456},                                    /* 3510, less what is no whole line */
+      {CUTT_BYTES_4, {200, 4000}, 384},  {CUTT_BYTES_4, {200, 300}, 300}, /* all rows are one strip */
+      {CUTT_BYTES_16, {200, 2000}, 128},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cutt_cpu_tile tile;
+    derive(cases[i].type, cases[i].extents, true, CUTT_CPU_TO_L1, &tile);
+    if (tile.strip_past != cases[i].strip)
+      fail_msg("case %zu: a strip has %d rows, not %d", i, (int)tile.strip_past, (int)cases[i].strip);
+  }
+}
+
+/* Such strips, of one and of several steps of columns that begin anywhere in a line, in one tile and in several, of which the next one or
+ * the next step is prefetched. */
+static void strips_past_the_caches(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t columns[] = {2, 7, 19, 34, 64, 70, 131, 300}, rows[] = {300, 520, 777, 1301, 2600};
+  static const int places[] = {0, 8, TEST_AT_END, 16, 40, TEST_AT_START};
+  static const int perm[3] = {1, 2, 0};
+  int turn = 0, ran_at_all = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+      for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        if (rows[r] * w > 40 * 1024) continue; /* more than a tile may have */
+        const int64_t extents[3] = {columns[c], rows[r], 1 + turn % 3};
+        test_problem p = test_packed(types[t], 3, extents, perm);
+        p.in_at = places[turn % 6];
+        p.out_at = places[(turn / 6 + turn) % 6];
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        cutt_candidate q = down(64, turn % 2 ? 0 : 448);
+        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
+        q.param[CUTT_CPU_PARAM_STEP] = turn % 4 ? 64 : 24;
+        q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 5 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        ran_at_all += ran;
+      }
+    }
+  }
+  if (cutt_isa_in_use(NULL)->vector_bytes >= 64) assert_true(ran_at_all > turn / 2);
 }
 
 /* Rows that lie a power of two apart, so that strips are short; some more than whole strips have. */
@@ -224,9 +278,14 @@ static void each_line_once(void **unused) {
 
 int main(void) {
   if (test_isa_missing()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip),      cmocka_unit_test(strips_of_all_lengths),
-                                     cmocka_unit_test(columns_within_lines), cmocka_unit_test(columns_from_anywhere),
-                                     cmocka_unit_test(whole_lines),          cmocka_unit_test(each_line_once)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip),
+                                     cmocka_unit_test(strips_of_all_lengths),
+                                     cmocka_unit_test(columns_within_lines),
+                                     cmocka_unit_test(columns_from_anywhere),
+                                     cmocka_unit_test(whole_lines),
+                                     cmocka_unit_test(each_line_once),
+                                     cmocka_unit_test(rows_of_a_strip_past_the_caches),
+                                     cmocka_unit_test(strips_past_the_caches)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

@@ -314,6 +314,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
   p->direct = t->direct;
   p->strip = t->strip;
   p->strip_within = t->strip_within;
+  p->strip_past = t->strip_past;
   p->repeats = t->repeats;
   p->in_step = t->in_step * w;
   if (!near && t->direct && !t->non_temporal && asks_along(c, t, p)) {

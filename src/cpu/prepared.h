@@ -74,6 +74,7 @@ typedef struct cutt_cpu_plan {
   int64_t block_rows; /* rows of a vector */
   int64_t strip;      /* see tile.h */
   int64_t strip_within;
+  int64_t strip_past;
   int64_t ahead_bytes; /* bytes of an input run */
   int64_t ahead_more;  /* see kernels.h */
   int64_t ahead_room;

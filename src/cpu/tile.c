@@ -422,6 +422,16 @@ static void find_within(const cutt_canonical *c, cutt_cpu_tile *t) {
   t->lines = w >= 2 && w <= 8 && t->strip >= t->rows && t->rows >= (w == 2 ? MANY_NARROW_ROWS : MANY_ROWS);
 }
 
+/* Past the caches 16 bytes of columns at a time go down so many rows that L1 still has their lines when the next 16 bytes are read, and not down
+ * all of a tile, whose lines would come from L2 again each time. At least some lines of each column, since to begin with others takes as
+ * long as one or two: with 8 or 16 columns of narrow elements longer than with fewer. */
+static int64_t strip_past_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { FEW_ROWS = 128, FEW_NARROW_ROWS = 256 };
+  const int64_t line = CUTT_CPU_LINE / c->elem_bytes, row = smaller(t->steps_cols, t->cols) * c->elem_bytes;
+  const int64_t held = machine->l1_bytes / 2 / row / line * line;
+  return smaller(t->rows, larger(held, c->elem_bytes < 4 ? FEW_NARROW_ROWS : FEW_ROWS));
+}
+
 static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
   return mode < 0 ? 1 : (c->mode[mode].extent + t->extent[mode] - 1) / t->extent[mode];
 }
@@ -505,6 +515,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_segments(t, c->elem_bytes);
   t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
+  t->strip_past = strip_past_of(machine, c, t);
   find_within(c, t);
   return true;
 }

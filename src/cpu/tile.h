@@ -85,6 +85,7 @@ typedef struct cutt_cpu_tile {
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
   int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
   int64_t strip_within; /* ... where columns begin within lines */
+  int64_t strip_past;   /* the same of columns that go straight past the caches */
   bool lines;           /* ... there, columns are written in whole lines */
   int64_t shared_run;   /* elements that a gather copies as one run */
   int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */

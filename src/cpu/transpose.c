@@ -135,8 +135,12 @@ static void transpose_direct(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
     return;
   }
   char *dst[CUTT_CPU_MAX_STEP];
-  for (int64_t c = 0; c < cols; ++c) dst[c] = out + col_out[c];
-  p->shift(dst, carry, in, p->row, t->rows, cols, t->first, t->last, ahead);
+  for (int64_t r = 0, n; r < t->rows; r += n) {
+    const int64_t left = t->rows - r;
+    n = 2 * left < 3 * p->strip_past ? left : p->strip_past;
+    for (int64_t c = 0; c < cols; ++c) dst[c] = out + col_out[c] + r * p->w;
+    p->shift(dst, carry, in, p->row + r, n, cols, t->first && r == 0, t->last && n == left, ahead);
+  }
 }
 
 /* Columns that are all part of one output run. */
