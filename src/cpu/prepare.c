@@ -180,14 +180,23 @@ static bool in_one_go(const cutt_canonical *c, const cutt_cpu_tile *t) {
          t->shared_run * c->elem_bytes > LONG_PIECE;
 }
 
+/* Are steps few, and has L2 room for a tile and the next one, beside what else is in it? */
+static bool tiles_stay(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { FEW_STEPS = 4 };
+  return t->prefetch == CUTT_CPU_TO_L2 && t->cols <= FEW_STEPS * t->steps_cols &&
+         cutt_cpu_elements(t) * c->elem_bytes <= machine->l2_bytes / 4;
+}
+
 /* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
- * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
+ * which the first columns of all rows are prefetched. Otherwise it is the whole next tile, also where L2 has room for that and steps are few: a
+ * last one of a few columns would have to ask for as much as the others, and rows that follow one another are asked for as one run. */
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
   if (cutt_cpu_fits_l2(machine, c)) return f; /* it is in L2, and L1 has no room for more */
-  f.steps = (t->along && !t->tiles_ahead) ||
-            (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
+  const bool steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along;
+  f.steps = (t->along && !t->tiles_ahead) || (steps && !tiles_stay(machine, c, t));
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
+  if (steps && f.runs > CUTT_CPU_MAX_TABLE) return (prefetch){.run = t->steps_cols, .steps = true};
   if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t) || t->skips) f.runs = 0;
   return f;
 }
@@ -273,6 +282,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
     p->aheads = f->runs;
     next += f->runs;
   }
+  p->steps_ahead = f->steps;
   if (f->steps) {
     p->ahead = p->row;
     p->aheads = t->rows;

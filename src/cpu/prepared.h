@@ -48,6 +48,7 @@ typedef struct cutt_cpu_plan {
   int prefetch;                /* cutt_cpu_prefetch_to */
   bool tiles_ahead;            /* see tile.h */
   bool one_line;               /* likewise */
+  bool steps_ahead;            /* each step of columns prefetches the next one, not all of them the next tile */
   bool asks_for_output;        /* its lines, which are written in part, before they are */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;

@@ -254,7 +254,8 @@ void cutt_cpu_transpose_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
     }
     for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {
       const int64_t left = t->cols - c0, cols = smaller(left, p->step);
-      if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
+      if (left > p->step && p->step < p->cols &&
+          p->steps_ahead) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
         cutt_cpu_ahead step = {
             in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, false, 0, 0, 0};
