@@ -282,6 +282,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                     double counts[CUTT_CPU_COUNTS]) {
   static const double unlike = 1.3, short_ends = 3, filled = 0.75,
                       far_filled = 1.4; /* of what a line takes that is gathered, or walked along */
+  static const double with_gaps = 6;    /* of what an output run takes that has none */
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
@@ -367,7 +368,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     if (t->prefetch == CUTT_CPU_TO_L2) n[CUTT_CPU_COUNT_TO_L2] = bytes / LINE;
     if ((t->prefetch == CUTT_CPU_TO_L1) != into_l1) n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE;
   }
-  n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
+  /* A staged run goes to an output with gaps part of a line by part of a line, where prefetchers begin anew with each run. */
+  const bool spread = t->run_stride > 1 && t->shared_run == 1;
+  n[CUTT_CPU_COUNT_FLUSHES] = (spread ? with_gaps : 1) * volume / (double)t->run;
   /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
    * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
