@@ -178,7 +178,8 @@ static double slots_of_several(const cutt_contraction *c, const cutt_stretch_sha
   const double results = CUTT_STRETCH_AT_ONCE(c->type->bytes), load = are_pairs(c, s) ? 0.5 : 1,
                term = results * (load + slots_of_number(c, s)), more = results + FOR_BATCH;
   if (s->inner_mode >= 0 && c->mode[s->inner_mode].stride[CUTT_LEFT] != 1) return (double)terms * (term + more);
-  return (double)terms * term + (double)(terms / BATCH + terms % BATCH / 2 + terms % 2) * more;
+  const int64_t batches = terms / BATCH + terms % BATCH / 2 + terms % 2;
+  return (double)terms * term + (double)batches * more;
 }
 
 /* The same of a run in windows, which may begin within one; what the first and the last have of other elements is looked at. */

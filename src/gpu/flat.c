@@ -95,7 +95,7 @@ bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, boo
 
 /* As even parts of so many accesses as there can be with at most so many side by side. */
 static uint32_t side_by_side(uint32_t accesses, uint32_t most) {
-  const uint32_t parts = (accesses + most - 1) / most;
+  const uint32_t lanes = larger(most, 1), parts = (accesses + lanes - 1) / lanes;
   return parts > 0 ? (accesses + parts - 1) / parts : 1;
 }
 
