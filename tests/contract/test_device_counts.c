@@ -1,0 +1,240 @@
+/* What passes on a GPU ask of memory and of shared memory, counted by the emulator, and what is predicted of them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "emulated.h"
+#include "support/check.h"
+
+static simt_counts count_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+  simt_counts got;
+  memset(&got, 0, sizeof got);
+  emulated_hold(t, c, shape, &got);
+  return got;
+}
+
+/* What shared memory takes for the descriptions of rows, beside the loads from memory that these are for. */
+static void wavefronts_of_sums(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double most;
+  } cases[] = {{"ab->b", CUTT_F32, {256, 4096}, 5.5}, /* one term a thread, which is also added up with the others' */
+               {"ab->a", CUTT_F32, {4096, 256}, 3.5},
+               {"ab->a", CUTT_F16, {4096, 256}, 3.5},
+               {"abc->b", CUTT_F32, {256, 64, 64}, 5.5}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    emulated_place(&t, false);
+    test_rates.multiprocessors = 16; /* as many rows for each as there are of large tensors */
+    cutt_device_pass_tiles(&c, &test_rates, 1 << 20, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const int64_t both = got.shared[0].wavefronts + got.shared[1].wavefronts;
+    print_message(
+        "%-7s %d bytes: %.2f wavefronts of shared memory for a request of loads, %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, (double)both / (double)got.load_requests,
+        (double)got.load_sectors * SIMT_SECTOR / (double)(c.volume[CUTT_LEFT] * c.type->bytes));
+    assert_true((double)both <= cases[i].most * (double)got.load_requests);
+  }
+}
+
+/* Sums by tiles load 16 bytes at a time, all sectors about once, also where c does not say which bytes L spans, as it does not of what is
+ * summed beforehand; and go through shared memory only at the end of a tile. */
+static void loads_of_tiles(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double requests, wavefronts; /* for each 512 bytes at most: of loads, and of shared memory */
+  } cases[] = {{"ab->b", CUTT_F32, {1001, 300}, 1.15, 0.1}, {"ab->b", CUTT_F16, {2002, 300}, 1.15, 0.1},
+               {"ab->a", CUTT_F32, {1024, 300}, 1.3, 2},    {"ab->a", CUTT_F16, {2048, 300}, 1.3, 2},
+               {"ab->a", CUTT_F32, {1001, 300}, 1.3, 2},    {"ab->a", CUTT_F64, {501, 300}, 1.3, 2},
+               {"a->", CUTT_F32, {300000}, 1.15, 0.1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    memset(c.low, 0, sizeof c.low);
+    memset(c.high, 0, sizeof c.high);
+    emulated_place(&t, false);
+    test_rates.multiprocessors = 4;
+    cutt_device_pass_tiles(&c, &test_rates, 0, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts);
+    print_message(
+        "%-5s %d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, (double)got.load_requests * 512 / bytes, wavefronts * 512 / bytes,
+        (double)got.tile_load_sectors * SIMT_SECTOR / bytes);
+    assert_true((double)got.load_requests * 512 <= cases[i].requests * bytes);
+    assert_true(wavefronts * 512 <= cases[i].wavefronts * bytes);
+    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.15 * bytes);
+  }
+}
+
+/* Sums by stretches read all sectors once; for 512 bytes, which come to an H200's SM in 27 cycles, few accesses of shared memory. */
+static void accesses_of_stretches(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4];
+    double wavefronts;
+  } cases[] = {{"ab->b", CUTT_F32, {33, 5000}, 10},         {"ab->b", CUTT_F64, {100, 900}, 10},
+               {"abc->ac", CUTT_F32, {8, 32, 600}, 22},     {"abcd->ac", CUTT_F32, {22, 19, 8, 40}, 14},
+               {"abcd->db", CUTT_F64, {12, 8, 10, 70}, 24}, {"a->", CUTT_F32, {200000}, 10},
+               {"ab->b", CUTT_F16, {33, 9000}, 19},         {"ab->b", CUTT_F32, {16, 9000}, 23},
+               {"ab->b", CUTT_F16, {400, 1000}, 13}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    emulated_place(&t, false);
+    test_rates.multiprocessors = 4;
+    cutt_device_pass_stretches(&c, &test_rates, 0, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
+    const double sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    print_message("%-8s %2d bytes: for 512 bytes %.2f wavefronts; %.2f sectors of those there are\n", cases[i].pattern,
+                  c.type->bytes, wavefronts, sectors);
+    assert_true(wavefronts <= cases[i].wavefronts && sectors <= 1.05);
+  }
+}
+
+/* Sums by staged tiles read all sectors once, wherever rows begin, and copy whole lines: few requests for 512 bytes. */
+static void accesses_of_staged(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double requests, wavefronts; /* for each 512 bytes at most */
+  } cases[] = {{"ab->a", CUTT_F32, {1001, 300}, 1.1, 9},     {"ab->a", CUTT_F16, {2002, 300}, 1.1, 13},
+               {"ab->a", CUTT_F64, {501, 300}, 1.1, 9},      {"ab->a", CUTT_F32, {1024, 300}, 1.02, 9},
+               {"ab->a", CUTT_F32, {100000, 3}, 1.05, 9},    {"abc->ac", CUTT_F32, {130, 5, 200}, 1.05, 13},
+               {"abc->ac", CUTT_F64, {301, 90, 10}, 1.05, 9}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    emulated_place(&t, false);
+    test_rates.multiprocessors = 4;
+    test_rates.block_shared = 227 << 10;
+    cutt_device_pass_staged(&c, &test_rates, 0, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
+    const double requests = (double)got.load_requests * 512 / bytes,
+                 sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    print_message(
+        "%-7s %2d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, requests, wavefronts, sectors);
+    assert_true(requests <= cases[i].requests && wavefronts <= cases[i].wavefronts && sectors <= 1.1);
+  }
+}
+
+/* Small products: memory's sectors once and whole, and what shared memory takes for 512 bytes of all tensors, which come to an H200's
+ * SM in 27 cycles. */
+static void accesses_of_small(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4]; /* of the letters in their order */
+    double wavefronts;
+  } cases[] = {{"abz,bcz->acz", CUTT_F64, {4, 4, 512, 4}, 18.5},  {"abz,bcz->acz", CUTT_F32, {4, 4, 1024, 4}, 31},
+               {"abz,bcz->acz", CUTT_F16, {4, 4, 2048, 4}, 48},   {"abz,bcz->acz", CUTT_C64, {4, 4, 512, 4}, 21},
+               {"abz,bcz->acz", CUTT_F64, {8, 8, 128, 8}, 18},    {"abz,bcz->acz", CUTT_F32, {8, 8, 256, 8}, 21},
+               {"abz,bcz->acz", CUTT_F16, {8, 8, 256, 8}, 34},    {"abz,bcz->acz", CUTT_C32, {8, 8, 128, 8}, 18},
+               {"abz,bcz->acz", CUTT_F64, {16, 16, 64, 16}, 24},  {"abz,bcz->acz", CUTT_F32, {16, 16, 64, 16}, 34},
+               {"abz,bcz->acz", CUTT_F16, {16, 16, 64, 16}, 39},  {"abz,bcz->acz", CUTT_C64, {16, 16, 32, 16}, 35},
+               {"abz,bcz->acz", CUTT_F64, {32, 32, 16, 32}, 36},  {"abz,bcz->acz", CUTT_F32, {32, 32, 16, 32}, 39},
+               {"abz,bcz->acz", CUTT_F16, {32, 32, 16, 32}, 70},  {"abz,bcz->acz", CUTT_F64, {3, 3, 1000, 3}, 15.5},
+               {"abz,bcz->acz", CUTT_F32, {5, 5, 1000, 5}, 25.5}, {"zab,zbc->zac", CUTT_F64, {2048, 4, 4, 4}, 13.5},
+               {"ab,bc->ac", CUTT_F64, {16384, 4, 4}, 15.5},      {"ba,cb->ca", CUTT_F64, {4, 16384, 4}, 24},
+               {"ab,bc->ac", CUTT_F32, {16384, 4, 4}, 16},        {"ba,cb->ca", CUTT_F32, {4, 16384, 4}, 29.5}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    emulated_place(&t, false);
+    test_rates.multiprocessors = 1;
+    test_rates.block_shared = 227 << 10;
+    cutt_device_pass_small(&c, &test_rates, &shape);
+    assert_true(isfinite(shape.seconds));
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double loaded = (double)((c.volume[CUTT_LEFT] + c.volume[CUTT_RIGHT]) * c.type->bytes);
+    const double stored = (double)(c.volume[CUTT_RESULT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / (loaded + stored);
+    const double ideal = (double)(got.shared[0].ideal + got.shared[1].ideal) * 512 / (loaded + stored);
+    print_message(
+        "%-12s %2d bytes, %" PRId64 " of %" PRId64 " x %" PRId64 " x %" PRId64 ", %d threads, %" PRId64
+        " bytes: sectors %.2f loaded, %.2f stored, whole %.2f; for 512 bytes %.2f wavefronts, ideally %.2f; %.0f "
+        "requests\n",
+        cases[i].pattern, c.type->bytes, shape.small.matrices, shape.small.rows, shape.small.columns, shape.small.terms,
+        shape.small.threads, shape.small.shared_bytes, (double)got.tile_load_sectors * SIMT_SECTOR / loaded,
+        (double)got.store_sectors * SIMT_SECTOR / stored, (double)got.store_sectors_whole / (double)got.store_sectors,
+        wavefronts, ideal, (double)(got.load_requests + got.store_requests));
+    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.05 * loaded);
+    assert_true((double)got.store_sectors * SIMT_SECTOR <= 1.02 * stored);
+    assert_true(got.store_sectors_whole == got.store_sectors);
+    assert_true(wavefronts <= cases[i].wavefronts);
+  }
+}
+
+/* Small products are predicted to take what they took on an H200, and more where pieces of a few bytes are all over memory. */
+static void seconds_of_small(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4];         /* of the letters in their order */
+    double least, most, flops; /* microseconds, and a product's speed */
+  } cases[] = {{"abz,bcz->acz", CUTT_F64, {4, 4, 1000000, 4}, 105, 130, 60e12},
+               {"abz,bcz->acz", CUTT_F32, {4, 4, 1000000, 4}, 60, 75, 60e12},
+               {"abz,bcz->acz", CUTT_F16, {4, 4, 1000000, 4}, 49, 61, 700e12},
+               {"abz,bcz->acz", CUTT_C64, {8, 8, 125000, 8}, 102, 125, 60e12},
+               {"abz,bcz->acz", CUTT_C32, {16, 16, 60000, 16}, 160, 215, 60e12},
+               {"abz,bcz->acz", CUTT_F64, {16, 16, 60000, 16}, 132, 163, 60e12},
+               {"abz,bcz->acz", CUTT_F64, {32, 32, 15000, 32}, 153, 188, 60e12},
+               {"zab,zbc->zac", CUTT_F32, {250000, 8, 8, 8}, 57, 72, 60e12},
+               {"zab,zbc->zac", CUTT_F64, {60000, 16, 16, 16}, 700, 1230, 60e12},
+               {"ab,bc->ac", CUTT_F64, {2000000, 4, 4}, 36, 46, 60e12},
+               {"ba,cb->ca", CUTT_F16, {4, 2000000, 4}, 23, 29, 700e12}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    cutt_rates h200 = test_rates;
+    h200.multiprocessors = 132;
+    h200.sm_shared = 228 << 10;
+    h200.block_shared = 227 << 10;
+    h200.memory = 3.67e12;
+    h200.flops = h200.blas_flops = cases[i].flops;
+    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    cutt_device_pass_small(&c, &h200, &shape);
+    print_message("%s, %d bytes: %.1f us\n", cases[i].pattern, c.type->bytes, 1e6 * shape.seconds);
+    assert_true(1e6 * shape.seconds >= cases[i].least && 1e6 * shape.seconds <= cases[i].most);
+    h200.blas_flops = 0; /* no BLAS is needed for them */
+    h200.flops = 1e10;
+    cutt_device_pass_small(&c, &h200, &shape);
+    assert_true(1e6 * shape.seconds <= cases[i].most);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(wavefronts_of_sums),    cmocka_unit_test(loads_of_tiles),
+                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_staged),
+                                     cmocka_unit_test(accesses_of_small),     cmocka_unit_test(seconds_of_small)};
+  return cmocka_run_group_tests_name("counts of passes on a GPU", tests, NULL, emulated_cleanup);
+}
