@@ -16,9 +16,10 @@ typedef struct cutt_rates {
   int threads;
   /* Of the GPU. */
   int64_t multiprocessors;
-  /* The same: bytes of shared memory of an SM, and that a block may have; are there tensor cores that multiply doubles? */
+  /* The same: bytes of shared memory of an SM, and that a block may have; are there tensor cores that multiply doubles, and copies in
+   * bulk? */
   int64_t sm_shared, block_shared;
-  bool matrix_units;
+  bool matrix_units, bulk_copies;
   /* Real floating-point operations per second in large products: of one thread on the CPU, of the whole GPU. */
   double flops;
   /* The same, or 0 where no library is known that says. */

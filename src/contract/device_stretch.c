@@ -345,6 +345,12 @@ static double step_seconds(const cutt_contraction *c, const cutt_rates *r, const
                   warps * w.accesses / accesses_per_second);
 }
 
+/* Issue slots to copy a stretch 16 bytes at a time, by machine code. */
+static double slots_to_copy(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  enum { FOR_STEP = 28, FOR_WINDOW = 16 };
+  return FOR_STEP + FOR_WINDOW * (double)(s->elements * c->type->bytes) / (CUTT_STRETCH_WINDOW * CUTT_STRETCH_THREADS);
+}
+
 /* With so many bytes in a stretch, at most. */
 static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t room, cutt_stretch_shape *s) {
   int64_t part[CUTT_MOST_MODES];
@@ -352,8 +358,9 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit
   if (!choose_stretch(c, room, s)) return;
   set_parts(c, s, part);
   if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
-  const work w = choose_inner(c, s, s->blocks.terms);
+  work w = choose_inner(c, s, s->blocks.terms);
   if (!isfinite(w.slots)) return;
+  if (!r->bulk_copies) w.slots += slots_to_copy(c, s);
   s->shared_bytes = lay_out(c, s).all;
   if (s->shared_bytes > r->block_shared - RESERVED) return;
   const double sms = (double)larger(r->multiprocessors, (int64_t)1),

@@ -38,7 +38,7 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .vector_edge = 40};
 
 /* The compute capability of the first GPUs with tensor cores for doubles. */
-enum { FIRST_MATRIX_UNITS = 8 };
+enum { FIRST_MATRIX_UNITS = 8, FIRST_BULK_COPIES = 9 };
 
 /* The speed at which a product reads its operands from memory, over that of a permutation, which also writes. */
 static const double fetch_speed = 3.5;
@@ -195,6 +195,7 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   rates->sm_shared = gpu ? cutt_device_property(plan->backend, "sm_shared") : 0;
   rates->block_shared = gpu ? cutt_device_property(plan->backend, "block_shared") : 0;
   rates->matrix_units = gpu && cutt_device_property(plan->backend, "major") >= FIRST_MATRIX_UNITS;
+  rates->bulk_copies = gpu && cutt_device_property(plan->backend, "major") >= FIRST_BULK_COPIES;
   rates->flops = flops > 0 ? flops : 1e10;
   rates->blas_flops = flops;
   rates->stream_bytes = gpu ? 0 : cutt_device_property(plan->backend, "stream_bytes");

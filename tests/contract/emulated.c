@@ -17,7 +17,8 @@ cutt_rates test_rates = {.gpu = true,
                          .fetch = 4e12,
                          .sm_shared = 228 << 10,
                          .block_shared = 227 << 10,
-                         .matrix_units = true};
+                         .matrix_units = true,
+                         .bulk_copies = true};
 
 /* ------------------------------------------------------------------------------------------------- a runtime of launches alone */
 
