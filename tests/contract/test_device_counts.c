@@ -5,11 +5,36 @@
 #include "emulated.h"
 #include "support/check.h"
 
-static simt_counts count_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+/* A contraction, of tensors where a device's memory would begin. */
+static void place_case(const char *pattern, cuttType_t type, const int64_t *extent, int64_t multiprocessors,
+                       test_contraction *t, cutt_contraction *c) {
+  emulated_case(pattern, type, extent, t, c);
+  emulated_place(t, false);
+  test_rates.multiprocessors = multiprocessors;
+  test_rates.block_shared = 227 << 10;
+}
+
+/* What a launch did. Bytes of operands and of D. For each 512 bytes of operands and, of products, of D, which is what a warp asks for at
+ * once: requests of loads, wavefronts of shared memory, and how few these could be. Sectors that requests load of those there are, and the
+ * same where each block counts a sector once. */
+typedef struct figures {
   simt_counts got;
-  memset(&got, 0, sizeof got);
-  emulated_hold(t, c, shape, &got);
-  return got;
+  double loaded, stored, requests, wavefronts, ideal, sectors, block_sectors;
+} figures;
+
+static figures count_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+  figures f;
+  memset(&f, 0, sizeof f);
+  emulated_hold(t, c, shape, &f.got);
+  f.loaded = (double)(c->volume[CUTT_LEFT] + (c->right_is_one ? 0 : c->volume[CUTT_RIGHT])) * c->type->bytes;
+  f.stored = (double)c->volume[CUTT_RESULT] * c->type->bytes;
+  const double pieces = (f.loaded + (c->right_is_one ? 0 : f.stored)) / 512;
+  f.requests = (double)f.got.load_requests / pieces;
+  f.wavefronts = (double)(f.got.shared[0].wavefronts + f.got.shared[1].wavefronts) / pieces;
+  f.ideal = (double)(f.got.shared[0].ideal + f.got.shared[1].ideal) / pieces;
+  f.sectors = (double)f.got.load_sectors * SIMT_SECTOR / f.loaded;
+  f.block_sectors = (double)f.got.tile_load_sectors * SIMT_SECTOR / f.loaded;
+  return f;
 }
 
 /* What shared memory takes for the descriptions of rows, beside the loads from memory that these are for. */
@@ -28,17 +53,14 @@ static void wavefronts_of_sums(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
-    emulated_place(&t, false);
-    test_rates.multiprocessors = 16; /* as many rows for each as there are of large tensors */
+    const int64_t few = 16; /* so that each has as many rows as there are of large tensors */
+    place_case(cases[i].pattern, cases[i].type, cases[i].extent, few, &t, &c);
     cutt_device_pass_tiles(&c, &test_rates, 1 << 20, &shape);
-    const simt_counts got = count_shape(&t, &c, &shape);
-    const int64_t both = got.shared[0].wavefronts + got.shared[1].wavefronts;
+    const figures f = count_shape(&t, &c, &shape);
     print_message(
         "%-7s %d bytes: %.2f wavefronts of shared memory for a request of loads, %.2f sectors of those there are\n",
-        cases[i].pattern, c.type->bytes, (double)both / (double)got.load_requests,
-        (double)got.load_sectors * SIMT_SECTOR / (double)(c.volume[CUTT_LEFT] * c.type->bytes));
-    assert_true((double)both <= cases[i].most * (double)got.load_requests);
+        cases[i].pattern, c.type->bytes, f.wavefronts / f.requests, f.sectors);
+    assert_true(f.wavefronts <= cases[i].most * f.requests);
   }
 }
 
@@ -59,22 +81,16 @@ static void loads_of_tiles(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    place_case(cases[i].pattern, cases[i].type, cases[i].extent, 4, &t, &c);
     memset(c.low, 0, sizeof c.low);
     memset(c.high, 0, sizeof c.high);
-    emulated_place(&t, false);
-    test_rates.multiprocessors = 4;
     cutt_device_pass_tiles(&c, &test_rates, 0, &shape);
-    const simt_counts got = count_shape(&t, &c, &shape);
-    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
-    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts);
+    const figures f = count_shape(&t, &c, &shape);
     print_message(
         "%-5s %d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
-        cases[i].pattern, c.type->bytes, (double)got.load_requests * 512 / bytes, wavefronts * 512 / bytes,
-        (double)got.tile_load_sectors * SIMT_SECTOR / bytes);
-    assert_true((double)got.load_requests * 512 <= cases[i].requests * bytes);
-    assert_true(wavefronts * 512 <= cases[i].wavefronts * bytes);
-    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.15 * bytes);
+        cases[i].pattern, c.type->bytes, f.requests, f.wavefronts, f.block_sectors);
+    assert_true(f.requests <= cases[i].requests && f.wavefronts <= cases[i].wavefronts);
+    assert_true(f.block_sectors <= 1.15);
   }
 }
 
@@ -95,17 +111,12 @@ static void accesses_of_stretches(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
-    emulated_place(&t, false);
-    test_rates.multiprocessors = 4;
+    place_case(cases[i].pattern, cases[i].type, cases[i].extent, 4, &t, &c);
     cutt_device_pass_stretches(&c, &test_rates, 0, &shape);
-    const simt_counts got = count_shape(&t, &c, &shape);
-    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
-    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
-    const double sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    const figures f = count_shape(&t, &c, &shape);
     print_message("%-8s %2d bytes: for 512 bytes %.2f wavefronts; %.2f sectors of those there are\n", cases[i].pattern,
-                  c.type->bytes, wavefronts, sectors);
-    assert_true(wavefronts <= cases[i].wavefronts && sectors <= 1.05);
+                  c.type->bytes, f.wavefronts, f.sectors);
+    assert_true(f.wavefronts <= cases[i].wavefronts && f.sectors <= 1.05);
   }
 }
 
@@ -125,20 +136,13 @@ static void accesses_of_staged(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
-    emulated_place(&t, false);
-    test_rates.multiprocessors = 4;
-    test_rates.block_shared = 227 << 10;
+    place_case(cases[i].pattern, cases[i].type, cases[i].extent, 4, &t, &c);
     cutt_device_pass_staged(&c, &test_rates, 0, &shape);
-    const simt_counts got = count_shape(&t, &c, &shape);
-    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
-    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
-    const double requests = (double)got.load_requests * 512 / bytes,
-                 sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    const figures f = count_shape(&t, &c, &shape);
     print_message(
         "%-7s %2d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
-        cases[i].pattern, c.type->bytes, requests, wavefronts, sectors);
-    assert_true(requests <= cases[i].requests && wavefronts <= cases[i].wavefronts && sectors <= 1.1);
+        cases[i].pattern, c.type->bytes, f.requests, f.wavefronts, f.sectors);
+    assert_true(f.requests <= cases[i].requests && f.wavefronts <= cases[i].wavefronts && f.sectors <= 1.1);
   }
 }
 
@@ -166,29 +170,22 @@ static void accesses_of_small(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
-    emulated_place(&t, false);
-    test_rates.multiprocessors = 1;
-    test_rates.block_shared = 227 << 10;
+    place_case(cases[i].pattern, cases[i].type, cases[i].extent, 1, &t, &c);
     cutt_device_pass_small(&c, &test_rates, &shape);
     assert_true(isfinite(shape.seconds));
-    const simt_counts got = count_shape(&t, &c, &shape);
-    const double loaded = (double)((c.volume[CUTT_LEFT] + c.volume[CUTT_RIGHT]) * c.type->bytes);
-    const double stored = (double)(c.volume[CUTT_RESULT] * c.type->bytes);
-    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / (loaded + stored);
-    const double ideal = (double)(got.shared[0].ideal + got.shared[1].ideal) * 512 / (loaded + stored);
+    const figures f = count_shape(&t, &c, &shape);
+    const double stored = (double)f.got.store_sectors * SIMT_SECTOR / f.stored;
     print_message(
         "%-12s %2d bytes, %" PRId64 " of %" PRId64 " x %" PRId64 " x %" PRId64 ", %d threads, %" PRId64
         " bytes: sectors %.2f loaded, %.2f stored, whole %.2f; for 512 bytes %.2f wavefronts, ideally %.2f; %.0f "
         "requests\n",
         cases[i].pattern, c.type->bytes, shape.small.matrices, shape.small.rows, shape.small.columns, shape.small.terms,
-        shape.small.threads, shape.small.shared_bytes, (double)got.tile_load_sectors * SIMT_SECTOR / loaded,
-        (double)got.store_sectors * SIMT_SECTOR / stored, (double)got.store_sectors_whole / (double)got.store_sectors,
-        wavefronts, ideal, (double)(got.load_requests + got.store_requests));
-    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.05 * loaded);
-    assert_true((double)got.store_sectors * SIMT_SECTOR <= 1.02 * stored);
-    assert_true(got.store_sectors_whole == got.store_sectors);
-    assert_true(wavefronts <= cases[i].wavefronts);
+        shape.small.threads, shape.small.shared_bytes, f.block_sectors, stored,
+        (double)f.got.store_sectors_whole / (double)f.got.store_sectors, f.wavefronts, f.ideal,
+        (double)(f.got.load_requests + f.got.store_requests));
+    assert_true(f.block_sectors <= 1.05 && stored <= 1.02);
+    assert_true(f.got.store_sectors_whole == f.got.store_sectors);
+    assert_true(f.wavefronts <= cases[i].wavefronts);
   }
 }
 
