@@ -153,8 +153,9 @@ typedef struct cuttContractionInfo {
   cuttBackend_t backend;
   /* Of the products: "openblas", ...; "cutt": none, it is done in one pass. It lives as long as the library. */
   const char *provider;
-  int threads;                                        /* that an execution uses; 1 on a GPU */
-  int permutes_left, permutes_right, permutes_result; /* not 0: that tensor is permuted */
+  int threads; /* that an execution uses; 1 on a GPU */
+  /* Not 0: that tensor is permuted, or D is added up from sums in parts, on a GPU. */
+  int permutes_left, permutes_right, permutes_result;
   int64_t m, n, k, batch;         /* the contraction as matrix products: extents of all modes of each group */
   int64_t gemm_m, gemm_n, gemm_k; /* of one product that the BLAS is given, at most */
   int64_t gemm_count;             /* of products */
