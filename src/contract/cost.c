@@ -32,6 +32,12 @@ int64_t cutt_aligned(int64_t bytes) {
 
 double cutt_flops_each(const cutt_contraction *c) { return c->type->complex ? 8.0 : 2.0; }
 
+double cutt_flops(const cutt_contraction *c) {
+  double flops = cutt_flops_each(c);
+  for (int i = 0; i < c->modes; ++i) flops *= (double)c->mode[i].extent;
+  return flops;
+}
+
 double cutt_together(const double *time, int count) {
   double sum = 0;
   for (int i = 0; i < count; ++i) sum += time[i] * time[i] * time[i] * time[i];

@@ -90,6 +90,9 @@ int64_t cutt_aligned(int64_t bytes);
 /* Real floating-point operations of one multiply-add in the contraction's type. */
 double cutt_flops_each(const cutt_contraction *contraction);
 
+/* The same of all of the contraction. */
+double cutt_flops(const cutt_contraction *contraction);
+
 /* What goes on at the same time, these times by themselves, in a unit in which their fourth powers are numbers: the longest one, and a little
  * more where others are nearly as long. */
 double cutt_together(const double *time, int count);

@@ -447,14 +447,14 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit
 /* Adds what is permuted to the shape of what is left for the pass: that of this number, or 0 for the best one. */
 static void choose_inner(const cutt_contraction *c, const cutt_rates *r, int64_t limit, unsigned moved, int number,
                          double least, const cutt_contraction *inner, cutt_device_shape *s) {
-  double moving[CUTT_TENSORS] = {0}, all = 0, bytes = 0, flops = cutt_flops_each(c);
+  double moving[CUTT_TENSORS] = {0}, all = 0, bytes = 0;
   for (cutt_tensor t = CUTT_LEFT; t < CUTT_TENSORS; ++t) {
     if (cutt_device_is_moved(moved, t)) moving[t] = cutt_device_move_seconds(c, r, inner, t);
     all += moving[t];
     bytes += (double)c->volume[t] * c->type->bytes;
   }
-  for (int i = 0; i < c->modes; ++i) flops *= (double)c->mode[i].extent;
-  if (!(all + launch_seconds + fmax(bytes / r->memory, r->blas_flops > 0 ? flops / r->blas_flops : 0) < least)) return;
+  const double multiply = r->blas_flops > 0 ? cutt_flops(c) / r->blas_flops : 0;
+  if (!(all + launch_seconds + fmax(bytes / r->memory, multiply) < least)) return;
   if (number)
     numbered(inner, r, limit, number, s);
   else

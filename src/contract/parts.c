@@ -104,9 +104,7 @@ static double least_seconds(const cutt_contraction *c, const cutt_rates *r, cons
   static const double reached = 1.2;
   const double bytes = c->type->bytes, parts = (double)cutt_split_bytes(c, s);
   const double operands = (double)(c->volume[CUTT_LEFT] + c->volume[CUTT_RIGHT]) * bytes;
-  double flops = cutt_flops_each(c);
-  for (int i = 0; i < c->modes; ++i) flops *= (double)c->mode[i].extent;
-  const double multiply = r->blas_flops > 0 ? flops / r->blas_flops : 0;
+  const double multiply = r->blas_flops > 0 ? cutt_flops(c) / r->blas_flops : 0;
   const double sum = (parts > CACHE ? parts : 0) + (double)c->volume[CUTT_RESULT] * bytes;
   return 2 * r->launch + reached * fmax(multiply, (operands + parts) / r->memory) + sum / r->memory;
 }

@@ -51,10 +51,5 @@ int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
 }
 
 double cutt_plan_flops(const struct cuttContractionStruct *plan) {
-  if (plan->asked.empty || plan->asked.no_terms) return 0;
-  int64_t size[CUTT_ROLES];
-  double flops = cutt_flops_each(&plan->contraction);
-  cutt_contraction_sizes(&plan->contraction, size);
-  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
-  return flops;
+  return plan->asked.empty || plan->asked.no_terms ? 0 : cutt_flops(&plan->contraction);
 }
