@@ -23,8 +23,7 @@ static void products_alone(const struct cuttContractionStruct *plan, cutt_contra
     memcpy(mode->stride, stride[role], sizeof mode->stride);
   }
   c->conjugate[0] = c->conjugate[1] = c->right_is_one = false;
-  c->beta_is_zero = true;
-  memset(c->beta, 0, sizeof c->beta);
+  cutt_beta_clear(c);
   c->volume[CUTT_LEFT] = m * k * size[CUTT_ROLE_BATCH];
   c->volume[CUTT_RIGHT] = k * n * size[CUTT_ROLE_BATCH];
   c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];

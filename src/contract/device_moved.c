@@ -78,11 +78,7 @@ bool cutt_device_move(const cutt_contraction *c, unsigned moved, cutt_contractio
   *inner = *c;
   for (cutt_tensor t = CUTT_LEFT; t < CUTT_TENSORS; ++t)
     if (cutt_device_is_moved(moved, t) && !pack(c, moved, t, inner)) return false;
-  if (cutt_device_is_moved(moved, CUTT_RESULT)) {
-    inner->beta_is_zero = true;
-    inner->beta_is_one = false;
-    memset(inner->beta, 0, sizeof inner->beta);
-  }
+  if (cutt_device_is_moved(moved, CUTT_RESULT)) cutt_beta_clear(inner);
   inner->modes = cutt_modes_fuse(inner->mode, inner->modes);
   return true;
 }

@@ -37,12 +37,6 @@ static void packed_strides(const cutt_contraction *c, int64_t stride[CUTT_MOST_M
   for (int i = 0; i < count; at *= c->mode[mode[i++]].extent) stride[mode[i]] = at;
 }
 
-static void clear_beta(cutt_contraction *c) {
-  c->beta_is_zero = true;
-  c->beta_is_one = false;
-  memset(c->beta, 0, sizeof c->beta);
-}
-
 static void set_volume(cutt_contraction *c, cutt_tensor t, int64_t volume) {
   c->volume[t] = volume;
   c->low[t] = 0;
@@ -68,7 +62,7 @@ void cutt_split_products(const cutt_contraction *c, const cutt_split *s, cutt_co
   batch->stride[CUTT_RESULT] = c->volume[CUTT_RESULT];
   products->modes = cutt_modes_fuse(products->mode, products->modes);
   set_volume(products, CUTT_RESULT, c->volume[CUTT_RESULT] * s->parts);
-  clear_beta(products);
+  cutt_beta_clear(products);
 }
 
 void cutt_split_sum(const cutt_contraction *c, const cutt_split *s, cutt_contraction *sum) {

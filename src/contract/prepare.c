@@ -178,9 +178,8 @@ static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contract
   reduction->conjugate[CUTT_RIGHT] = false;
   reduction->volume[CUTT_LEFT] = c->volume[t];
   reduction->volume[CUTT_RIGHT] = reduction->volume[CUTT_RESULT] = 1;
-  reduction->beta_is_zero = reduction->alpha_is_one = reduction->right_is_one = true;
-  reduction->beta_is_one = false;
-  memset(reduction->beta, 0, sizeof reduction->beta);
+  reduction->alpha_is_one = reduction->right_is_one = true;
+  cutt_beta_clear(reduction);
   /* Packed in the order in which the operand has them. */
   for (;;) {
     int next = -1;

@@ -96,6 +96,12 @@ bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int
   return (double)f[0] == value && f[1] == 0;
 }
 
+void cutt_beta_clear(cutt_contraction *c) {
+  c->beta_is_zero = true;
+  c->beta_is_one = false;
+  memset(c->beta, 0, sizeof c->beta);
+}
+
 static void read_scalars(const cuttContraction_t *callers, const cutt_pattern *pattern, cutt_contraction *checked) {
   const cutt_type_info *type = checked->type;
   cutt_scalar_set(type, 1, checked->alpha);

@@ -76,6 +76,9 @@ void cutt_scalar_set(const cutt_type_info *type, int value, unsigned char *scala
 /* Is a scalar of the type 0, or 1? By comparison, so that -0 is a 0 and a NaN is not. */
 bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int value);
 
+/* Makes beta 0: D is written, and not added to. */
+void cutt_beta_clear(cutt_contraction *contraction);
+
 /* Validates all of a contraction and brings it to the canonical form. Errors: CUTT_INVALID_PARAMETER, with the text naming
  * the field, and for a pattern the letter and its place; CUTT_INTERNAL_ERROR (memory). */
 cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contraction *contraction);
