@@ -58,9 +58,7 @@ static int64_t stage_bytes(const cutt_contraction *c, const cutt_staged_shape *s
 
 /* Do all rows begin at multiples of so many bytes, if the first one does? */
 static bool begin_at(const cutt_contraction *c, const cutt_staged_shape *s, int64_t bytes) {
-  for (int i = 0; i < c->modes; ++i)
-    if (i != s->column_mode && step_of(c, i) % bytes != 0) return false;
-  return true;
+  return cutt_sum_begins_at(c, s->column_mode, bytes);
 }
 
 /* Columns in chunks of nearly the same length, of whole lines, for rows of so many bytes at most. */

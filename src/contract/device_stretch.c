@@ -67,10 +67,7 @@ static int64_t inner_terms(const cutt_stretch_shape *s) { return s->inner_mode <
 
 /* Do all inner terms that follow each other begin at multiples of so many bytes, if the first ones do? */
 static bool begin_at(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t bytes) {
-  bool all = true;
-  for (int i = 0; i < c->modes; ++i)
-    all = all && (i == s->inner_mode || c->mode[i].stride[CUTT_LEFT] * c->type->bytes % bytes == 0);
-  return all;
+  return cutt_sum_begins_at(c, s->inner_mode, bytes);
 }
 
 static bool is_aligned(const cutt_contraction *c, const cutt_stretch_shape *s) {

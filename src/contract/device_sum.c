@@ -119,9 +119,7 @@ static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s, doubl
 /* Cache lines that a warp asks for, for a tile. */
 static double lines_of(const cutt_contraction *c, const cutt_sum_shape *s) {
   const double lanes = (double)smaller(s->lanes, (int64_t)CUTT_SUM_WARP), run = lanes * WINDOW / LINE;
-  bool aligned = s->along;
-  for (int i = 0; i < c->modes && s->columns_kept; ++i)
-    aligned = (i == 0 || aligned) && (i == s->column_mode || step_of(c, i) % LINE == 0);
+  const bool aligned = s->columns_kept ? cutt_sum_begins_at(c, s->column_mode, LINE) : s->along;
   const double more = aligned ? fmax(0, 1 - run) : 1 - WINDOW / (double)LINE; /* of each group's */
   return LOADS * quads_of(c, s) * CUTT_SUM_WARP / lanes * (run + more);
 }

@@ -41,6 +41,12 @@ double cutt_sum_written(const cutt_contraction *c, int mode) {
   return (double)smaller(step, cutt_sum_written_unit(c));
 }
 
+bool cutt_sum_begins_at(const cutt_contraction *c, int mode, int64_t bytes) {
+  for (int i = 0; i < c->modes; ++i)
+    if (i != mode && c->mode[i].stride[CUTT_LEFT] * c->type->bytes % bytes != 0) return false;
+  return true;
+}
+
 void cutt_sum_span(const cutt_contraction *c, int64_t *low, int64_t *high) {
   const int64_t element = c->type->bytes;
   *low = 0;

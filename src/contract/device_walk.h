@@ -23,6 +23,9 @@ int64_t cutt_sum_written_unit(const cutt_contraction *contraction);
 /* The same for each result of a mode, or of none (-1). */
 double cutt_sum_written(const cutt_contraction *contraction, int mode);
 
+/* Do runs of L along this mode all begin at multiples of so many bytes, if the first one does? */
+bool cutt_sum_begins_at(const cutt_contraction *contraction, int mode, int64_t bytes);
+
 /* The bytes that L spans, from its element (0, ..., 0). Of what has been summed beforehand the contraction does not say it. */
 void cutt_sum_span(const cutt_contraction *contraction, int64_t *low, int64_t *high);
 
