@@ -285,6 +285,21 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
   return false;
 }
 
+cutt_candidate simt_candidate(const cutt_canonical *canonical, int64_t split_m, int64_t split_k, int threads, bool flat,
+                              bool direct) {
+  cutt_candidate c;
+  memset(&c, 0, sizeof c);
+  c.m = c.k = 1;
+  c.split_m = split_m;
+  c.split_k = split_k;
+  c.threads = threads;
+  c.param[CUTT_GPU_PARAM_STAGES] = c.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  c.param[CUTT_GPU_PARAM_FLAT] = flat;
+  c.param[CUTT_GPU_PARAM_DIRECT] = direct;
+  c.method = cutt_gpu_method(canonical, &c);
+  return c;
+}
+
 /* Without tables, where the tile is one for that. */
 static void make_flat(const cutt_canonical *canonical, cutt_candidate *c) {
   cutt_gpu_tile tile;

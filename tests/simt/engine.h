@@ -12,6 +12,11 @@ extern const cutt_device simt_h200, simt_a100, simt_t4;
 /* The engine for plans made for a device. One at a time: asking for another changes the first too. */
 const test_engine *simt_engine(const cutt_device *device, const char *program);
 
+/* A candidate whose tiles have one mode of each side, in chunks of so many (0: whole), and a block one tile: with tables, without (flat), or a
+ * copy of runs (direct). */
+cutt_candidate simt_candidate(const cutt_canonical *canonical, int64_t split_m, int64_t split_k, int threads, bool flat,
+                              bool direct);
+
 /* A plan's launch on buffers, as the emulator takes it. Its args point into *launch. */
 simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async);

@@ -186,16 +186,9 @@ static void run_batch(const flat_case *f, int64_t batch) {
   const cuttProblem_t view = test_problem_view(&problem);
   cutt_canonical canonical;
   assert_success(cutt_canonicalize(&view, &canonical));
-  cutt_candidate candidate;
-  memset(&candidate, 0, sizeof candidate);
+  cutt_candidate candidate = simt_candidate(&canonical, f->split_m, f->split_k, f->threads, true, f->direct != 0);
   candidate.m = f->m;
   candidate.k = f->k;
-  candidate.split_m = f->split_m;
-  candidate.split_k = f->split_k;
-  candidate.threads = f->threads;
-  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-  candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
-  candidate.param[CUTT_GPU_PARAM_DIRECT] = f->direct;
   candidate.param[CUTT_GPU_PARAM_BATCH] = batch;
   candidate.method = cutt_gpu_method(&canonical, &candidate);
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 127) / 128 * 128;

@@ -11,7 +11,10 @@
 static void the_end_first(void **unused) {
   (void)unused;
   enum { BYTES = 256 * 256 * 4 };
-  static const struct { int perm[2], flat, direct; } ways[] = {{{1, 0}, 0, 0}, {{1, 0}, 1, 0}, {{0, 1}, 1, 1}};
+  static const struct {
+    int perm[2];
+    bool flat, direct;
+  } ways[] = {{{1, 0}, false, false}, {{1, 0}, true, false}, {{0, 1}, true, true}};
   static const int64_t extents[] = {256, 256};
   unsigned char *from = aligned_alloc(16, BYTES), *to = aligned_alloc(16, BYTES);
   assert_true(from && to);
@@ -20,19 +23,12 @@ static void the_end_first(void **unused) {
     const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, ways[i].perm);
     const cuttProblem_t view = test_problem_view(&problem);
     cutt_canonical canonical;
-    cutt_candidate candidate;
     cutt_gpu_launch launch;
     const char *why = "";
     char error[768];
     assert_success(cutt_canonicalize(&view, &canonical));
-    memset(&candidate, 0, sizeof candidate);
-    candidate.m = candidate.k = 1;
-    if (!ways[i].direct) candidate.split_m = candidate.split_k = 32;
-    candidate.threads = 64;
-    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-    candidate.param[CUTT_GPU_PARAM_FLAT] = ways[i].flat;
-    candidate.param[CUTT_GPU_PARAM_DIRECT] = ways[i].direct;
-    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    const int64_t split = ways[i].direct ? 0 : 32;
+    const cutt_candidate candidate = simt_candidate(&canonical, split, split, 64, ways[i].flat, ways[i].direct);
     if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_true(launch.blocks > 1);
     const uint32_t ends[] = {0, launch.blocks - 1};
@@ -51,20 +47,6 @@ static void the_end_first(void **unused) {
   free(to);
 }
 
-/* Rows and columns of one mode each, in chunks, by a kernel without tables. */
-static cutt_candidate flat_candidate(const cutt_canonical *c, int64_t split_m, int64_t split_k, int threads) {
-  cutt_candidate q;
-  memset(&q, 0, sizeof q);
-  q.m = q.k = 1;
-  q.split_m = split_m;
-  q.split_k = split_k;
-  q.threads = threads;
-  q.param[CUTT_GPU_PARAM_STAGES] = q.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-  q.param[CUTT_GPU_PARAM_FLAT] = 1;
-  q.method = cutt_gpu_method(c, &q);
-  return q;
-}
-
 /* Of a square of 4-byte elements, transposed in tiles of 32 x 32. */
 static bool next_early(int64_t extent, int threads, bool flat) {
   const int64_t extents[] = {extent, extent};
@@ -72,17 +54,10 @@ static bool next_early(int64_t extent, int threads, bool flat) {
   const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, perm);
   const cuttProblem_t view = test_problem_view(&problem);
   cutt_canonical canonical;
-  cutt_candidate candidate;
   cutt_gpu_launch launch;
   const char *why = "";
   assert_success(cutt_canonicalize(&view, &canonical));
-  memset(&candidate, 0, sizeof candidate);
-  candidate.m = candidate.k = 1;
-  candidate.split_m = candidate.split_k = 32;
-  candidate.threads = threads;
-  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-  candidate.param[CUTT_GPU_PARAM_FLAT] = flat;
-  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  const cutt_candidate candidate = simt_candidate(&canonical, 32, 32, threads, flat, false);
   if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
   assert_int_equal(launch.without_tables, flat);
   return flat ? launch.flat.next_early : launch.args.next_early;
@@ -124,7 +99,7 @@ static void few_at_once(void **unused) {
     cutt_gpu_launch launch;
     const char *why = "";
     assert_success(cutt_canonicalize(&view, &canonical));
-    const cutt_candidate candidate = flat_candidate(&canonical, tiles[i].split_m, tiles[i].split_k, 64);
+    const cutt_candidate candidate = simt_candidate(&canonical, tiles[i].split_m, tiles[i].split_k, 64, true, false);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, tiles[i].kernel);
     assert_int_equal(small.sm_shared / ((int)launch.shared_bytes + small.reserved_shared), tiles[i].blocks);
@@ -145,7 +120,7 @@ static void order_and_lanes(void **unused) {
   const char *why = "";
   small.l2_bytes = 1;
   assert_success(cutt_canonicalize(&view, &canonical));
-  const cutt_candidate candidate = flat_candidate(&canonical, 0, 0, 256);
+  const cutt_candidate candidate = simt_candidate(&canonical, 0, 0, 256, true, false);
   if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
   assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
   const cutt_flat_args *const args = &launch.flat;
@@ -185,7 +160,7 @@ static void lanes_of_columns(void **unused) {
     const char *why = "";
     if (ways[i].added) view.beta = &one;
     assert_success(cutt_canonicalize(&view, &canonical));
-    const cutt_candidate candidate = flat_candidate(&canonical, 0, 0, ways[i].threads);
+    const cutt_candidate candidate = simt_candidate(&canonical, 0, 0, ways[i].threads, true, false);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, ways[i].added ? CUTT_KERNEL_flat_add_f32a : CUTT_KERNEL_flat_4a);
     assert_int_equal(launch.flat.stores.along.by, ways[i].along);
@@ -216,7 +191,7 @@ static void chunks_in_groups(void **unused) {
     cutt_gpu_launch launch;
     const char *why = "";
     assert_success(cutt_canonicalize(&view, &canonical));
-    const cutt_candidate candidate = flat_candidate(&canonical, ways[i].split, 40, 64);
+    const cutt_candidate candidate = simt_candidate(&canonical, ways[i].split, 40, 64, true, false);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, ways[i].kernel);
     const cutt_flat_digit *const grid = ways[i].kernel == CUTT_KERNEL_flat_4s ? launch.windows.grid : launch.flat.grid;
@@ -241,7 +216,7 @@ static void whole_columns_first(void **unused) {
   small.l2_bytes = 1;
   assert_success(cutt_canonicalize(&view, &canonical));
   for (int cut = 0; cut < 2; ++cut) {
-    const cutt_candidate candidate = flat_candidate(&canonical, 64, cut ? 80 : 0, 128);
+    const cutt_candidate candidate = simt_candidate(&canonical, 64, cut ? 80 : 0, 128, true, false);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4s);
     assert_int_equal(launch.windows.whole, !cut);
