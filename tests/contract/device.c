@@ -1,6 +1,8 @@
 /* Tensors in a backend's memory (device.h). */
 #include "device.h"
 
+#include <stdio.h>
+
 #include "support/check.h"
 
 enum { PLACE = 256, SLOTS = 4 };
@@ -11,6 +13,12 @@ static unsigned char *there[SLOTS]; /* the zone */
 
 cuttBackend_t test_device(void) { return backend; }
 void test_device_use(cuttBackend_t which) { backend = which; }
+
+int test_device_only_gpu(int opened) {
+  if (opened >= 0 || backend != CUTT_BACKEND_CPU) return opened;
+  printf("not run: it is of a GPU\n");
+  return 77;
+}
 
 void *test_device_take(int slot, const test_buffer *buffer, const unsigned char *zero, size_t element) {
   const size_t offset = (size_t)(zero - buffer->zone);

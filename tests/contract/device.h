@@ -7,8 +7,10 @@
 /* To be called first. The argument "cuda" is for the GPU at hand; a program that is linked with cuda/emulated.c has the stand-in
  * for the driver, whose launches the emulator runs. Returns -1, or the status to end with: 77 where there is no GPU. */
 int test_device_open(int argc, char **argv);
+/* Of what that returned, for a program that is about plans of a GPU alone: 77 also where they would be for the CPU. */
+int test_device_only_gpu(int opened);
 cuttBackend_t test_device(void);
-void test_device_use(cuttBackend_t backend);
+void test_device_use(cuttBackend_t which);
 /* Do executions take some thousand times as long as on a device? */
 bool test_device_is_slow(void);
 /* What the emulator has found in a launch: wrong addresses, barriers that are missing; "": nothing. */

@@ -116,13 +116,9 @@ static void every_choice(void **unused) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_choice)};
-  const int status = test_device_open(argc, argv);
+  const int status = test_device_only_gpu(test_device_open(argc, argv));
   if (status >= 0) return status;
   test_contraction_use(test_device());
-  if (test_device() == CUTT_BACKEND_CPU) {
-    printf("not run: it is of a GPU\n");
-    return 77;
-  }
   const int failed = cmocka_run_group_tests_name("moved", tests, NULL, NULL);
   test_contraction_report();
   test_contraction_done();

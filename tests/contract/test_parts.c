@@ -234,13 +234,9 @@ static void wrong_words(void **unused) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(by_passes), cmocka_unit_test(by_products),
                                      cmocka_unit_test(chosen), cmocka_unit_test(wrong_words)};
-  const int status = test_device_open(argc, argv);
+  const int status = test_device_only_gpu(test_device_open(argc, argv));
   if (status >= 0) return status;
   test_contraction_use(test_device());
-  if (test_device() == CUTT_BACKEND_CPU) {
-    printf("not run: it is of a GPU\n");
-    return 77;
-  }
   const int failed = cmocka_run_group_tests_name("parts", tests, NULL, NULL);
   test_contraction_report();
   test_contraction_done();
