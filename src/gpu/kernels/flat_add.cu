@@ -92,13 +92,13 @@ FLAT_ADD_TURN(add_f16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w
 FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_bf16_8)
 
 /* Copies of runs (flat_copy.cu) with alpha, op and beta; s: elements of 2 bytes one by one, of runs that begin at any. */
-#define FLAT_SUM(name, bytes, type, sum, most)                                                                               \
+#define FLAT_SUM(name, bytes, type, sum, most)                                                                         \
   KERNEL(cutt_flat_sum_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
+    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();            \
     const bool reads = args.reads_out;                                                                                 \
-    type value[most], before[most];                                                            \
-    int64_t to[most];                                                                                      \
+    type value[most], before[most];                                                                                    \
+    int64_t to[most];                                                                                                  \
     wait_for_earlier(args.next_early);                                                                                 \
     if (args.run > 0) {                                                                                                \
       const flat_piece p = flat_piece_of(&args, bytes);                                                                \
@@ -115,16 +115,16 @@ FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2
       }                                                                                                                \
       return;                                                                                                          \
     }                                                                                                                  \
-    UNROLL(most)                                                                                           \
-    for (uint32_t i = 0; i < most; ++i) {                                                                  \
+    UNROLL(most)                                                                                                       \
+    for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
       const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
-      if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                                          \
+      if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                          \
       to[i] = p.out;                                                                                                   \
     }                                                                                                                  \
-    UNROLL(most)                                                                                           \
-    for (uint32_t i = 0; i < most; ++i) {                                                                  \
+    UNROLL(most)                                                                                                       \
+    for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i < args.each && first + i * step < args.rows)                                                               \
         global_store##bytes(out + to[i], sum(&args.scale, value[i], before[i], reads));                                \
     }                                                                                                                  \

@@ -3,34 +3,34 @@
  * run is too short for a warp, and nothing waits for a barrier. Of long runs a warp has a piece. */
 #include "flat_tile.h"
 
-#define DEFINE_FLAT_COPY(bytes, type, most)                                                                                  \
+#define DEFINE_FLAT_COPY(bytes, type, most)                                                                            \
   KERNEL(cutt_flat_copy_##bytes, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                       \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
-    type value[most];                                                                                      \
-    int64_t to[most];                                                                                      \
+    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();            \
+    type value[most];                                                                                                  \
+    int64_t to[most];                                                                                                  \
     wait_for_earlier(args.next_early);                                                                                 \
     if (args.run > 0) {                                                                                                \
       const flat_piece p = flat_piece_of(&args, bytes);                                                                \
-      UNROLL(most)                                                                                         \
-      for (uint32_t i = 0; i < most; ++i) {                                                                \
+      UNROLL(most)                                                                                                     \
+      for (uint32_t i = 0; i < most; ++i) {                                                                            \
         if (i * CUTT_FLAT_LANES < p.left) value[i] = global_load##bytes(in + p.at.in + i * CUTT_FLAT_LANES * bytes);   \
       }                                                                                                                \
-      UNROLL(most)                                                                                         \
-      for (uint32_t i = 0; i < most; ++i) {                                                                \
+      UNROLL(most)                                                                                                     \
+      for (uint32_t i = 0; i < most; ++i) {                                                                            \
         if (i * CUTT_FLAT_LANES < p.left) global_store##bytes(out + p.at.out + i * CUTT_FLAT_LANES * bytes, value[i]); \
       }                                                                                                                \
       return;                                                                                                          \
     }                                                                                                                  \
-    UNROLL(most)                                                                                           \
-    for (uint32_t i = 0; i < most; ++i) {                                                                  \
+    UNROLL(most)                                                                                                       \
+    for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
       const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
       to[i] = p.out;                                                                                                   \
     }                                                                                                                  \
-    UNROLL(most)                                                                                           \
-    for (uint32_t i = 0; i < most; ++i) {                                                                  \
+    UNROLL(most)                                                                                                       \
+    for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i < args.each && first + i * step < args.rows) global_store##bytes(out + to[i], value[i]);                   \
     }                                                                                                                  \
   }
