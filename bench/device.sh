@@ -204,7 +204,7 @@ run_contraction_tests() {
   else
     cannot "test contract" "it is not there (without cmocka no tests are built)"
   fi
-  for name in elementwise reduce moved measured; do
+  for name in elementwise reduce moved parts measured; do
     path=$build/tests/contract/test_$name
     if [[ -x $path ]]; then
       CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.2} step "test $name" 60 "$path" cuda
