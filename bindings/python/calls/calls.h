@@ -109,14 +109,13 @@ enum { PERMUTES, CONTRACTS, COMBINES, CONNECTS, BY_NUMPY };
 typedef struct plan_facts {
   void *plan;
   size_t workspace;
-  void *constant; /* stands for a second operand that the caller has not given */
   int kind;
   int calls; /* so many are served by it, and then it is made anew; 0: all */
   int rank;  /* of the result, but of a permutation */
   int64_t shape[MOST_AXES];
 } plan_facts;
 
-/* The plan of a key, made by make(what) if it is not kept: a tuple (plan, kind, address, workspace, constant, shape) with its `calls`
+/* The plan of a key, made by make(what) if it is not kept: a tuple (plan, kind, address, workspace, shape) with its `calls`
  * behind, if these are not all, or None for LEFT. again: what was made before has served its calls. *plan, a new reference, has to
  * live while the facts are used. */
 outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what, bool again), const void *what,
@@ -244,7 +243,6 @@ typedef struct host {
   PyObject *primary_context;    /* (device) -> address */
   PyObject *make_jax;           /* (array, shape) -> memory for a result, an array of NumPy's */
   PyObject *finish_jax;         /* (memory) -> the result */
-  PyObject *workspace;          /* (array, bytes) -> an array of the library's, on its device, or None */
   PyObject *numpy_array;        /* the type */
   numpy_new *numpy_new;
   cuttResult (*execute)(const void *plan, const void *in, void *out, void *stream);

@@ -72,9 +72,9 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "numpy_einsum", &python.numpy_einsum) || !take_attribute(from, "driver", &python.driver) ||
       !take_attribute(from, "primary_context", &python.primary_context) ||
       !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
-      !take_attribute(from, "workspace", &python.workspace) || !take_attribute(from, "plans", &kept_plans) ||
-      !take_address(from, "execute", &execute) || !take_address(from, "execute_batch", &execute_batch) ||
-      !take_address(from, "execute_plans", &execute_plans) || !bind_numpy(from))
+      !take_attribute(from, "plans", &kept_plans) || !take_address(from, "execute", &execute) ||
+      !take_address(from, "execute_batch", &execute_batch) || !take_address(from, "execute_plans", &execute_plans) ||
+      !bind_numpy(from))
     return NULL;
   python.execute = (cuttResult(*)(const void *, const void *, void *, void *))(uintptr_t)execute;
   python.execute_batch =

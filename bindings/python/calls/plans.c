@@ -170,14 +170,13 @@ static void keep(plans *p, const void *key, size_t size, uint64_t hash, PyObject
 
 bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts) {
   memset(facts, 0, sizeof *facts);
-  PyObject *shape = PyTuple_GetItem(made, 5);
+  PyObject *shape = PyTuple_GetItem(made, 4);
   if (!shape) return false;
   *plan = PyTuple_GetItem(made, 0);
   facts->kind = (int)PyLong_AsLong(PyTuple_GetItem(made, 1));
   facts->plan = PyLong_AsVoidPtr(PyTuple_GetItem(made, 2));
   facts->workspace = PyLong_AsSize_t(PyTuple_GetItem(made, 3));
-  facts->constant = PyLong_AsVoidPtr(PyTuple_GetItem(made, 4));
-  if (PyTuple_Size(made) > 6) facts->calls = (int)PyLong_AsLong(PyTuple_GetItem(made, 6));
+  if (PyTuple_Size(made) > 5) facts->calls = (int)PyLong_AsLong(PyTuple_GetItem(made, 5));
   facts->rank = (int)PyTuple_Size(shape);
   for (int i = 0; i < facts->rank && i < MOST_AXES; ++i) facts->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
   if (PyErr_Occurred()) return false;

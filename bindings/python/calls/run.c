@@ -201,33 +201,23 @@ outcome execute_network(const plan_facts *facts, const view *operand, int operan
   return done;
 }
 
-/* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
-static outcome take_workspace(const plan_facts *facts, const view *like, PyObject **array, view *space) {
-  *array = PyObject_CallFunction(python.workspace, "On", like->array, (Py_ssize_t)facts->workspace);
-  if (!*array) return FAILED;
-  const outcome taken = *array == Py_None ? LEFT : take_view(*array, true, space);
-  if (taken != DONE) Py_DECREF(*array);
-  return taken;
-}
-
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes) {
   PyObject *array = NULL;
   view space;
   void *workspace = NULL;
+  /* Of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
   if (facts->workspace && left->library->reading == BY_TABLE) {
-    const outcome taken = take_workspace(facts, left, &array, &space);
-    if (taken == FAILED) return FAILED;
-    if (taken == DONE)
-      workspace = space.data;
-    else
-      array = NULL;
+    const int64_t elements = (int64_t)(facts->workspace - 1) / left->type.bytes + 1;
+    const outcome made = make_array(left, 1, &elements, &array, &space);
+    if (made == FAILED) return FAILED;
+    if (made == DONE) workspace = space.data;
   }
   place where;
   outcome done = enter_place(left, &where);
   if (done == DONE) {
     const size_t size = workspace ? facts->workspace : 0;
-    const void *second = right ? right->data : facts->constant;
+    const void *second = right ? right->data : NULL;
     cuttResult result;
     if (!where.on_gpu && bytes <= SMALL_BYTES) {
       result = python.contract(facts->plan, left->data, second, out->data, workspace, size, NULL);
@@ -238,9 +228,6 @@ outcome execute_contraction(const plan_facts *facts, const view *left, const vie
     }
     done = leave_or_refuse(&where, result);
   }
-  if (array) {
-    release_view(&space);
-    Py_DECREF(array);
-  }
+  Py_XDECREF(array);
   return done;
 }

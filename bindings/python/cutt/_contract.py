@@ -216,11 +216,10 @@ def create_kept(key: tuple) -> ContractionHandle:
     return create(key, plan_cache.wisdom, **choosing.options())
 
 
-def facts_of(handle: ContractionHandle, shape: tuple, constant: Optional[View] = None) -> tuple:
-    """What the compiled module has to know of a plan; constant: what stands for a second operand, always the same."""
+def facts_of(handle: ContractionHandle, shape: tuple) -> tuple:
+    """What the compiled module has to know of a plan."""
     _compiled.bind_contraction()
-    kept = handle if constant is None else (handle, constant)
-    return kept, 1, handle.value.value or 0, handle.workspace, constant.pointer if constant else 0, tuple(shape)
+    return handle, 1, handle.value.value or 0, handle.workspace, tuple(shape)
 
 
 def info_of(handle: Handle) -> Any:

@@ -52,12 +52,7 @@ def _one(operand: Operand, labels: tuple, result: View, alpha: Any, beta: Any, t
         permute(view, result, axes, arithmetic_of(view.dtype, alpha, beta, view.conj), threads)
     else:
         code = check_type(view, ())
-        contract(operand, _unit(view), labels, result, code, alpha, beta, threads)
-
-
-def _unit(like: View) -> Optional[Operand]:
-    """A scalar 1, for the second operand of a sum over one, where that is quicker than none: on a GPU."""
-    return None if like.device[0] == "cpu" else Operand(view_of(like.adapter.one(like), "1"), (), {})
+        contract(operand, None, labels, result, code, alpha, beta, threads)
 
 
 def _scale(result: View, beta: Any, threads: int) -> None:
@@ -180,19 +175,16 @@ def facts_of_einsum(
             backend = L.BACKENDS[view.device[0]]
             key = plan_key(view.dtype, view.shape, axes, view.strides, result.strides, arithmetic, threads, backend)
             return (*permutation_facts(create_permutation(key, vouched_for(first, result)))[:-1], shape)
-        code, one = check_type(first, views[1:]), None
+        code = check_type(first, views[1:])
         operator = 0 if op is None else operator_of(op, "op", code, first.dtype.name)
         if op is None and (
             _types.sooner_as_float32(views, terms, labels)
             or (code in (L.I32, L.I64) and len(operands) == 2 and sooner_as_float64(*operands, labels))
         ):
             return None
-        unit = operands[1] if len(operands) == 2 else None if operator else _unit(first)
-        if len(operands) == 1 and unit is not None:
-            one = unit.view
-            _cuda.wait(first.adapter.stream(first))  # later calls may be in other streams
-        key = pair_key(operands[0], unit, labels, result, code, alpha, beta, threads, reduce=operator)
-        return contraction_facts(create_contraction(key), shape, one)
+        second = operands[1] if len(operands) == 2 else None
+        key = pair_key(operands[0], second, labels, result, code, alpha, beta, threads, reduce=operator)
+        return contraction_facts(create_contraction(key), shape)
 
 
 def facts_of_network(
@@ -202,7 +194,7 @@ def facts_of_network(
     multiplied that it is done before anything is planned, for some calls, and a network for those that come again."""
     operands = (spec, *arrays)
     if not again and _are_few(operands, out, optimize, _FEW):
-        return None, 4, 0, 0, 0, (), _OFTEN if _are_few(operands, out, optimize, _TINY) else 1
+        return None, 4, 0, 0, (), _OFTEN if _are_few(operands, out, optimize, _TINY) else 1
     views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
     first = views[0]
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
@@ -218,7 +210,7 @@ def facts_of_network(
     pairs = pairs_of(optimize, tuple(one.labels for one in tensors), [one.view for one in tensors], labels)
     network = _network_of(tensors, pairs, labels, result, code, 1, 0, threads)
     _compiled.bind_contraction()
-    return network, 3, network.table.ctypes.data, network.bytes, 0, shape
+    return network, 3, network.table.ctypes.data, network.bytes, shape
 
 
 @_compiled.einsum

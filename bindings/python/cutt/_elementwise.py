@@ -48,7 +48,7 @@ def create(key: tuple) -> L.Handle:
 def facts_of(handle: L.Handle, shape: Sequence[int]) -> tuple:
     """What the compiled module has to know of a plan."""
     _compiled.bind_contraction()
-    return handle, 2, handle.value.value or 0, 0, 0, tuple(shape)
+    return handle, 2, handle.value.value or 0, 0, tuple(shape)
 
 
 def key_of(operands: list, labels: tuple, result: View, scalars: tuple, operators: tuple, threads: int) -> tuple:

@@ -115,7 +115,7 @@ def create_network(
         facts = facts_of_network(spec, arrays, out, optimize, threads, bool(again))
     except (TypeError, ValueError):  # which einsum() words
         return None
-    return facts if facts is not None and len(facts[5]) <= MOST_AXES else None
+    return facts if facts is not None and len(facts[4]) <= MOST_AXES else None
 
 
 def make_jax(array: Any, shape: tuple) -> np.ndarray:
@@ -124,23 +124,6 @@ def make_jax(array: Any, shape: tuple) -> np.ndarray:
 
 def finish_jax(memory: np.ndarray) -> Any:
     return _adapters.JAX.finish(memory, False)
-
-
-class _Like:
-    """What an adapter has to know of an array to make another one beside it."""
-
-    def __init__(self, array: Any):
-        self.owner = array
-
-    @property
-    def device(self) -> tuple:
-        return "cuda", self.owner.device.id
-
-
-def workspace(array: Any, size: int) -> Any:
-    """Memory of the array's library, on its device; None where the library has no pool of its own."""
-    adapter: Any = adapter_of(type(array))
-    return adapter.workspace(size, _Like(array)) if hasattr(adapter, "workspace") else None
 
 
 check, driver, primary_context = L.check, _cuda.context_calls, _cuda.primary

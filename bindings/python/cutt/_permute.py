@@ -120,8 +120,8 @@ def vouched_for(*views: View) -> bool:
 
 
 def facts_of(handle: Handle) -> tuple:
-    """What the compiled module has to know of a plan: (plan, kind, address, workspace, constant, shape)."""
-    return handle, 0, handle.value.value or 0, 0, 0, ()
+    """What the compiled module has to know of a plan: (plan, kind, address, workspace, shape)."""
+    return handle, 0, handle.value.value or 0, 0, ()
 
 
 def plan_key(

@@ -82,8 +82,6 @@ def reduce(
     array = first.adapter.empty(shape, first) if out is None else out
     result = view_of(array, "the result") if out is None else check_out(out, shape, first)
     own = [Operand(view, term, extents) for view, term in zip(views, terms)]
-    if len(own) == 1 and not operator and first.device[0] != "cpu":
-        own.append(Operand(view_of(first.adapter.one(first), "1"), (), {}))
     if math.prod(shape):
         try:
             contract(own[0], own[1] if len(own) > 1 else None, labels, result, code, alpha, beta, number, operator)

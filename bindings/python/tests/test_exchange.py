@@ -290,8 +290,8 @@ class OnDevice(unittest.TestCase):
         names = {name: value for name, value in vars(_host).items() if not name.startswith("__")}
         names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in driver)
         names["primary_context"] = lambda device: 0x1000 + device
-        names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, 0, ())
-        names["create_elementwise"] = lambda *facts: (self.told.append(facts[-6:]), 2, 0x78, 0, 0, (3, 4))
+        names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, ())
+        names["create_elementwise"] = lambda *facts: (self.told.append(facts[-6:]), 2, 0x78, 0, (3, 4))
         names["execute"] = ctypes.cast(execute, P).value
         cutt.plan_cache.clear()
         _compiled.calls.bind(types.SimpleNamespace(**names))
@@ -355,6 +355,33 @@ class OnDevice(unittest.TestCase):
     def combine(self, *told):
         self.told.append((*told, self.current))
         return self.result
+
+    def test_sum(self):
+        """A sum of one operand, whose workspace is the library's own, on the operand's device, where that makes arrays."""
+        for namespace in (True, False):
+            Array, a = library(namespace=namespace), distinct((3, 4), "f4")
+            KEPT.append(Array)
+            Array.number, Array.stream = 3, 0x5000
+            contract = ctypes.CFUNCTYPE(ctypes.c_int, P, P, P, P, P, ctypes.c_size_t, P)(self.combine)
+            names = {name: value for name, value in vars(_host).items() if not name.startswith("__")}
+            names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in self.kept[1])
+            names["primary_context"] = lambda device: 0x1000 + device
+            names["create_einsum"] = lambda *facts: (self.told.append(facts[4:]), 1, 0x79, 1001, (4,))
+            cutt.plan_cache.clear()
+            self.told.clear()
+            _compiled.calls.bind(types.SimpleNamespace(**names))
+            _compiled.calls.bind_contraction(ctypes.cast(contract, P).value, 0)
+            self.addCleanup(setattr, _compiled, "_bound", False)
+            source, out = Array(a, 0, 2), Array(np.empty(4, "f4"), 0, 2)
+            addresses = [array.inner.__array_interface__["data"][0] for array in (source, out)]
+            before = Array.calls["allocate"]
+            self.assertIs(cutt.einsum("ij->j", source, out=out, threads=1), out)
+            planned, (plan, left, right, result, space, size, stream, context) = self.told
+            self.assertEqual((plan, left, right, result), (0x79, addresses[0], None, addresses[1]))
+            self.assertEqual((planned, stream, context), ((1, 0, 1, -1), 0x5000, 0x1003))
+            self.assertEqual((size, bool(space)), (1001, True) if namespace else (0, False))
+            self.assertEqual(Array.calls["allocate"] - before, int(namespace))
+            self.assertEqual(Array.calls["alive"], 0)
 
     def test_vouched_for(self):
         """Of PyTorch's and CuPy's arrays on a GPU nobody looks what memory they are of; of others, and on the CPU, somebody does."""
