@@ -408,7 +408,7 @@ static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t byt
   }
   launch->kernel = kernel_of(l->p->type->type, wide);
   args->tiles = (uint32_t)tiles;
-  args->step = (uint32_t)(wide ? tiles : smaller(tiles, larger(multiprocessors, (int64_t)1) * BLOCKS_IN_TURNS));
+  args->step = (uint32_t)smaller(tiles, larger(multiprocessors, (int64_t)1) * BLOCKS_IN_TURNS);
   launch->grid.blocks = args->step;
   args->even = true;
   for (int t = 0; t < TENSORS; ++t) {

@@ -10,6 +10,10 @@
 
 enum { WORTH_TWO_PASSES = 16 << 20, SHORT_RUN = 64, LONG_RUN = 256, LONG_HALVES = 1024 }; /* bytes of D; of runs */
 
+/* Of an operand that is repeated: bytes of a run and of all that there is of it. Where this is little, all multiprocessors want the
+ * same lines, which L2 hands out one by one. */
+enum { LEAST_RUN = 64, WIDE_RUN = 512, LEAST_REPEATED = 2 << 10, WIDE_REPEATED = 14 << 10, SHORT_FILL = 32 };
+
 typedef struct cuttElementwiseStruct plan_t;
 
 /* An element of the operand is at several positions: it lacks a mode. */
@@ -52,20 +56,48 @@ static bool are_tiles_faster(const plan_t *p) {
   return bytes == 4 && p->modes <= 3 && least * bytes >= LONG_RUN;
 }
 
+/* Bytes of an operand, and of the run that it has with D; where it lacks D's first mode, of the run of D that has one element of it. */
+static int64_t bytes_of(const plan_t *p, int operand, int64_t *run) {
+  const cutt_tensor t = cutt_elementwise_tensor(operand);
+  const bool lacks = !p->mode[0].stride[t];
+  int64_t bytes = *run = p->type->bytes, far = 1;
+  bool on = true;
+  for (int i = 0; i < p->modes; ++i) {
+    const cutt_elementwise_mode *mode = &p->mode[i];
+    if (mode->stride[t]) bytes *= mode->extent;
+    on = on && mode->stride[CUTT_RESULT] == far && mode->stride[t] == (lacks ? 0 : far);
+    if (on) *run *= mode->extent;
+    far *= mode->extent;
+  }
+  return bytes;
+}
+
+/* Is an operand that is repeated put in faster as a permutation's input? Where kernels of tiles access 16 bytes at a time, only in long
+ * runs, or if one of its elements fills few of D's. */
+static bool is_repeated_well(const plan_t *p, int operand) {
+  int64_t run;
+  const int64_t bytes = bytes_of(p, operand, &run);
+  const bool wide = p->device->has_wide;
+  if (!p->mode[0].stride[cutt_elementwise_tensor(operand)]) return !wide || run <= SHORT_FILL;
+  return run >= (wide ? WIDE_RUN : LEAST_RUN) && bytes >= (wide ? WIDE_REPEATED : LEAST_REPEATED);
+}
+
 /* One operand is laid out as D, and not conjugated, as kernels of permutations have it. Those of tiles are faster where neither operand is
  * turned and runs are no multiples of 16 bytes, of elements of 2 bytes only if both are laid out as D; and where they compute 16 bytes
  * of such elements at once. */
 static bool find_one(const plan_t *p, cutt_device_permuted *pass) {
   const int element = p->type->bytes;
   const bool whole = p->device->has_wide && p->modes > 0 && p->mode[0].extent * element % 16 == 0;
-  if (is_turned(p, 0) || is_turned(p, 1)) {
+  if (repeats(p, 0) || repeats(p, 1)) {
+    if (is_turned(p, 0) || is_turned(p, 1) || !is_repeated_well(p, repeats(p, 0) ? 0 : 1)) return false;
+  } else if (is_turned(p, 0) || is_turned(p, 1)) {
     if (element == 2 && p->device->has_wide && args_of(p)->walk[0].width > 2) return false;
     if (are_tiles_faster(p)) return false;
   } else if (!whole && element < 16 && (element > 2 || (p->as_result[0] && p->as_result[1]))) {
     return false;
   }
   for (int second = 1; second >= 0; --second) {
-    if (!p->as_result[second] || p->conjugate[second] || repeats(p, 1 - second)) continue;
+    if (!p->as_result[second] || p->conjugate[second]) continue;
     *pass = (cutt_device_permuted){.moved = 1 - second, .second = (int)cutt_elementwise_tensor(second)};
     return true;
   }

@@ -6,7 +6,7 @@
 #define COMBINE_WORD uint16_t
 #define COMBINE_BYTES 2
 #define COMBINE_NUMBER float
-#define COMBINE_COUNT 8
+#define COMBINE_COUNT 16
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -14,7 +14,7 @@
 #define COMBINE_WORD uint16_t
 #define COMBINE_BYTES 2
 #define COMBINE_NUMBER float
-#define COMBINE_COUNT 8
+#define COMBINE_COUNT 16
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -22,7 +22,7 @@
 #define COMBINE_WORD uint32_t
 #define COMBINE_BYTES 4
 #define COMBINE_NUMBER float
-#define COMBINE_COUNT 4
+#define COMBINE_COUNT 16
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -30,7 +30,7 @@
 #define COMBINE_WORD word2
 #define COMBINE_BYTES 8
 #define COMBINE_NUMBER double
-#define COMBINE_COUNT 2
+#define COMBINE_COUNT 8
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -38,7 +38,7 @@
 #define COMBINE_WORD word2
 #define COMBINE_BYTES 8
 #define COMBINE_NUMBER complex_float
-#define COMBINE_COUNT 2
+#define COMBINE_COUNT 8
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -46,7 +46,7 @@
 #define COMBINE_WORD uint32_t
 #define COMBINE_BYTES 4
 #define COMBINE_NUMBER u32
-#define COMBINE_COUNT 4
+#define COMBINE_COUNT 16
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 
@@ -54,6 +54,6 @@
 #define COMBINE_WORD word2
 #define COMBINE_BYTES 8
 #define COMBINE_NUMBER u64
-#define COMBINE_COUNT 2
+#define COMBINE_COUNT 8
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
