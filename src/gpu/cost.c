@@ -73,6 +73,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [FLAT_WARPS] = {"flat_warps", "cycles", "warps of blocks without tables"},
     [FLAT_ACCESSES] = {"flat_accesses", "cycles", "accesses of these, by warps"},
     [FLAT_TILES] = {"flat_tiles", "ns", "waiting for tiles of these, one after another"},
+    [FLAT_BLOCKS] = {"flat_blocks", "x", "blocks without tables that begin, beyond all else that they take"},
     [LAUNCH] = {"launch", "x", "an empty kernel"},
     [FLAT_LAUNCH] = {"flat_launch", "x", "an empty kernel, before one without tables"},
     [START] = {"start", "ns", "a block's first tile"},
@@ -121,6 +122,7 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 0.963,
                                             [FLAT_WARPS] = 55.1,
                                             [FLAT_ACCESSES] = 4.61,
                                             [FLAT_TILES] = 567,
+                                            [FLAT_BLOCKS] = 1,
                                             [LAUNCH] = 1.24,
                                             [FLAT_LAUNCH] = 1.1,
                                             [START] = 469,
@@ -442,6 +444,13 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
     part[FLAT_SINGLE] = part[TRAFFIC] * from_memory * (1 + 0.7 * n->later);
 }
 
+/* How long the blocks of a kernel without tables take to begin on all SMs, whatever they do: fitted to small tensors in up to 30,000 blocks on an
+ * H200, docs/log.md. */
+static double blocks_begin(const cutt_gpu_counts *n, double cycle) {
+  static const double block = 283, warp = 80; /* cycles of an SM */
+  return n->tiles * cycle * larger(block, warp * up((double)n->threads / WARP));
+}
+
 /* The terms of a kernel that goes through shared memory, without those of the launch. */
 static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_counts *n, int stages,
                            double slots, double waves, double cycle, double *part) {
@@ -543,6 +552,11 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   }
   part[n->flat ? FLAT_LAUNCH : LAUNCH] = cutt_gpu_launch_seconds(d);
   part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
+  if (n->flat && !direct) {
+    const double all = cutt_breakdown_seconds(breakdown, values_of(d)),
+                 launch = values_of(d)[FLAT_LAUNCH] * part[FLAT_LAUNCH];
+    part[FLAT_BLOCKS] = larger(0, blocks_begin(n, cycle) - (all - launch));
+  }
 
   candidate->threads = threads;
   candidate->param[CUTT_GPU_PARAM_FLAT] = n->flat;

@@ -51,7 +51,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
 int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
 
 /* The model's parameters (model/target.h). */
-enum { CUTT_GPU_PARAMETERS = 45 };
+enum { CUTT_GPU_PARAMETERS = 46 };
 extern const cutt_parameter cutt_gpu_parameters[CUTT_GPU_PARAMETERS];
 extern const double cutt_gpu_values[CUTT_GPU_PARAMETERS]; /* built in */
 

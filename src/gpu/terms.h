@@ -50,6 +50,7 @@ enum {
   FLAT_WARPS,
   FLAT_ACCESSES,
   FLAT_TILES,
+  FLAT_BLOCKS,
   /* start */
   LAUNCH,
   FLAT_LAUNCH,
