@@ -32,7 +32,7 @@ CUTT_INLINE OF(vector) OWN(read_single)(const char *from) {
 #if IS_HALF
   uint16_t half;
   memcpy(&half, from, sizeof half);
-  return OF(all)(OWN(cutt_float_of)(half));
+  return OF(all)(OWN(cutt_single)(half));
 #elif IS_COMPLEX
   return OF(one_for_all)(from);
 #else

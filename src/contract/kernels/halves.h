@@ -56,6 +56,16 @@ CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
 }
 #endif
 
+/* A single number: converted by the processor where it does that, since by hand it takes as long as a line of them. */
+CUTT_INLINE float cutt_single_f16(uint16_t half) {
+#if defined(__F16C__)
+  return _cvtsh_ss(half);
+#else
+  return cutt_float_of_f16(half);
+#endif
+}
+CUTT_INLINE float cutt_single_bf16(uint16_t half) { return cutt_float_of_bf16(half); }
+
 /* So many bytes, fewer than all, from memory to the beginning of a vector's and back, without a call. */
 #if CUTT_VECTOR_BYTES == 64
 CUTT_INLINE __mmask16 cutt_halves_mask(int64_t bytes) { return (__mmask16)((1u << (unsigned)(bytes / 2)) - 1); }

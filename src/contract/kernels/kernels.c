@@ -561,8 +561,23 @@ DEFINE_FINISH(f32, float, float, AS_IT_IS, AS_IT_IS)
 DEFINE_FINISH(f64, double, double, AS_IT_IS, AS_IT_IS)
 DEFINE_FINISH(i32, uint32_t, uint32_t, AS_IT_IS, AS_IT_IS)
 DEFINE_FINISH(i64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS)
-DEFINE_FINISH(f16, uint16_t, float, cutt_float_of_f16, cutt_f16_of_float)
-DEFINE_FINISH(bf16, uint16_t, float, cutt_float_of_bf16, cutt_bf16_of_float)
+
+/* A vector at a time: one by one, conversions would take longer than all else. */
+#define DEFINE_FINISH_HALF(name)                                                                                       \
+  static void finish_##name(char *d, const char *sum, int64_t n, const cutt_pass_scalars *scalars) {                   \
+    float alpha, beta;                                                                                                 \
+    memcpy(&alpha, scalars->alpha, sizeof alpha);                                                                      \
+    memcpy(&beta, scalars->beta, sizeof beta);                                                                         \
+    for (int64_t i = 0; i < n; i += CUTT_HALVES, sum += V, d += V / 2) {                                               \
+      const int64_t here = n - i < CUTT_HALVES ? (n - i) * 4 : V;                                                      \
+      cutt_floats x = (cutt_floats)take_f32(sum, here);                                                                \
+      if (!scalars->alpha_is_one) x *= alpha;                                                                          \
+      if (scalars->reads) x += beta * cutt_take_##name(d, here);                                                       \
+      cutt_keep_##name(d, x, here);                                                                                    \
+    }                                                                                                                  \
+  }
+DEFINE_FINISH_HALF(f16)
+DEFINE_FINISH_HALF(bf16)
 
 /* A difference of products is written as a sum: of one, GCC 12 makes a fused operation even where it is told not to. */
 #define DEFINE_FINISH_COMPLEX(name, T)                                                                                 \
