@@ -12,7 +12,7 @@ enum { WORTH_TWO_PASSES = 16 << 20, SHORT_RUN = 64, LONG_RUN = 256, LONG_HALVES 
 
 /* Of an operand that is repeated: bytes of a run and of all that there is of it. Where this is little, all multiprocessors want the
  * same lines, which L2 hands out one by one. */
-enum { LEAST_RUN = 64, WIDE_RUN = 512, LEAST_REPEATED = 2 << 10, WIDE_REPEATED = 14 << 10, SHORT_FILL = 32 };
+enum { LEAST_RUN = 64, WIDE_RUN = 512, LEAST_REPEATED = 2 << 10, WIDE_REPEATED = 14 << 10, LEAST_FILL = 16 };
 
 typedef struct cuttElementwiseStruct plan_t;
 
@@ -73,12 +73,12 @@ static int64_t bytes_of(const plan_t *p, int operand, int64_t *run) {
 }
 
 /* Is an operand that is repeated put in faster as a permutation's input? Where kernels of tiles access 16 bytes at a time, only in long
- * runs, or if one of its elements fills few of D's. */
+ * runs: measured, docs/log.md. */
 static bool is_repeated_well(const plan_t *p, int operand) {
   int64_t run;
   const int64_t bytes = bytes_of(p, operand, &run);
   const bool wide = p->device->has_wide;
-  if (!p->mode[0].stride[cutt_elementwise_tensor(operand)]) return !wide || run <= SHORT_FILL;
+  if (!p->mode[0].stride[cutt_elementwise_tensor(operand)]) return !wide && run >= LEAST_FILL;
   return run >= (wide ? WIDE_RUN : LEAST_RUN) && bytes >= (wide ? WIDE_REPEATED : LEAST_REPEATED);
 }
 
