@@ -26,23 +26,27 @@ static cutt_candidate down(int64_t vector, int64_t rows) {
 
 /* The tile of a transpose of so many columns and rows, in whole columns where they fit into L2; its machine has L1 of 48 KB and L2 of
  * 2 MB. */
-static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, int prefetch, cutt_cpu_tile *tile) {
-  static const int perm[2] = {1, 0};
+static void derive_of(const test_problem *p, bool byte_permutes, bool past, int prefetch, cutt_cpu_tile *tile) {
   cutt_cpu_machine machine;
   memset(&machine, 0, sizeof machine);
   machine.vector_bytes = 64;
   machine.byte_permutes = byte_permutes;
   machine.l1_bytes = 48 * 1024;
   machine.l2_bytes = 2 * 1024 * 1024;
-  const test_problem p = test_packed(type, 2, extents, perm);
-  const cuttProblem_t view = test_problem_view(&p);
+  const cuttProblem_t view = test_problem_view(p);
   cutt_canonical canonical;
   assert_success(cutt_canonicalize(&view, &canonical));
   cutt_candidate q = down(64, 0);
   q.param[CUTT_CPU_PARAM_PREFETCH] = prefetch;
+  q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = past;
   const char *why = "";
-  if (!cutt_cpu_tile_derive(&machine, &canonical, &q, tile, &why))
-    fail_msg("%lld x %lld: %s", (long long)extents[0], (long long)extents[1], why);
+  if (!cutt_cpu_tile_derive(&machine, &canonical, &q, tile, &why)) fail_msg("%s", why);
+}
+
+static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, int prefetch, cutt_cpu_tile *tile) {
+  static const int perm[2] = {1, 0};
+  const test_problem p = test_packed(type, 2, extents, perm);
+  derive_of(&p, byte_permutes, false, prefetch, tile);
 }
 
 /* L1 of 48 KB: 12 lines for each of 64 places of a page, of which half are for the output. */
@@ -117,6 +121,42 @@ static void strips_past_the_caches(void **unused) {
         test_problem p = test_packed(types[t], 3, extents, perm);
         p.in_at = places[turn % 6];
         p.out_at = places[(turn / 6 + turn) % 6];
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        cutt_candidate q = down(64, turn % 2 ? 0 : 448);
+        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
+        q.param[CUTT_CPU_PARAM_STEP] = turn % 4 ? 64 : 24;
+        q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 5 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        ran_at_all += ran;
+      }
+    }
+  }
+  if (cutt_isa_in_use(NULL)->vector_bytes >= 64) assert_true(ran_at_all > turn / 2);
+}
+
+/* Past the caches rows that lie a power of two apart are copied to where L1 keeps them, what a step has of some: but for the last columns, if
+ * these are fewer. Elements of 1 and 2 bytes; wider ones are read from where they are. */
+static void rows_that_collide(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4};
+  static const int64_t distances[] = {1024, 2048, 4096, 8192}, rows[] = {64, 129, 300, 777};
+  static const int places[] = {0, 8, TEST_AT_END, 40};
+  static const int perm[3] = {2, 1, 0};
+  int turn = 0, ran_at_all = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+      for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const int64_t columns = turn % 3 ? 64 : 128, extents[3] = {columns, distances[d] / w / columns, rows[r]};
+        test_problem p = test_packed(types[t], 3, extents, perm);
+        cutt_cpu_tile tile;
+        derive_of(&p, true, true, CUTT_CPU_TO_L1, &tile);
+        assert_int_equal(tile.collected > 0, w <= 2);
+        if (tile.collected) assert_true(tile.collected >= tile.strip_past && tile.strip_past * 16 * w <= 24 * 1024);
+        p.in_at = places[turn % 4];
+        p.out_at = places[(turn / 4 + turn) % 4];
         p.threads = 1;
         p.seed = (uint64_t)++turn;
         cutt_candidate q = down(64, turn % 2 ? 0 : 448);
@@ -285,6 +325,7 @@ int main(void) {
                                      cmocka_unit_test(whole_lines),
                                      cmocka_unit_test(each_line_once),
                                      cmocka_unit_test(rows_of_a_strip_past_the_caches),
+                                     cmocka_unit_test(rows_that_collide),
                                      cmocka_unit_test(strips_past_the_caches)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();

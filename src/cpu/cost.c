@@ -198,15 +198,15 @@ static double loaded_again(const cutt_canonical *c, const cutt_cpu_tile *t, cons
 }
 
 /* The same of a walk along the rows, of which each pass reads a line of as many rows as fill a line of the output, 16 bytes of each at a
- * time. */
-static double loaded_again_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+ * time. Where L1 has too few sets for these lines, it has lost what was prefetched, too: each load takes
+ * as long as several from L2 in order, as measured on Zen 4 (docs/log.md). */
+static double loaded_again_along(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  static const double as_many = 7;
   const int64_t most = LINE / c->elem_bytes;
   if (c->elem_bytes > 2) return 0; /* lines of fewer rows stay */
-  const row_lines rows = lines_of_rows(c, t);
-  const double set =
-      share_lost((double)smaller(rows.runs, most), 2.0 * (double)cutt_cpu_l1_holds(machine, rows.distance));
+  const double set = share_lost((double)smaller(t->pass.lines, most), 2.0 * (double)t->pass.holds);
   const int64_t again = LINE / LOAD - 1;
-  return (double)(c->volume * c->elem_bytes) / LINE * (double)again * set;
+  return (double)(c->volume * c->elem_bytes) / LINE * (double)again * set * as_many;
 }
 
 /* Lines that columns of bytes carry from pass to pass, each written and read again, where they leave L1: of wider elements there are fewer for
@@ -336,7 +336,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       const double third = (double)machine->l1_bytes / 3, more = tile * w / third - 1;
       n[CUTT_CPU_COUNT_LARGE] = more > 0 ? bytes / LINE * (more < 2 ? more : 2) : 0;
     }
-    n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine) + carried_far(c, t, machine);
+    n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t) + carried_far(c, t, machine);
     const cutt_cpu_along_term term = cutt_cpu_along_term_of(c, t, t->prefetch);
     /* Of one row again and again the columns are filled, each in a place of its own, with hardly anything to be read between. */
     const double times = term.times * (is_one_row(c, t) ? far_filled : 1.0);
@@ -416,10 +416,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
   const int64_t at_once = t->turned > 0                                    ? t->turned * t->shared_run * c->elem_bytes
                           : t->kernel != CUTT_CPU_TRANSPOSE                ? t->shared_run * c->elem_bytes
+                          : t->collected                                   ? step * c->elem_bytes
                           : t->shifts || t->follows || t->strip >= t->rows ? LOAD
                                                                            : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
-  const bool read_once = t->rows_collide && t->reads_lines;
+  const bool read_once = (t->rows_collide && t->reads_lines) || t->collected;
   if (t->kernel != CUTT_CPU_TRANSPOSE) {
     n[CUTT_CPU_COUNT_RELOADS_L2] = n[CUTT_CPU_COUNT_TILES] * lines_lost(c, t, machine);
   } else if (!read_once) {
@@ -440,7 +441,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
   /* Lines in which columns meet are kept until both are known: about a quarter of what a stage takes. */
-  n[CUTT_CPU_COUNT_STAGED] = !direct ? bytes / LINE : t->follows ? 0.25 * bytes / LINE : 0;
+  n[CUTT_CPU_COUNT_STAGED] = !direct        ? bytes / LINE
+                             : t->collected ? 0.5 * bytes / LINE
+                             : t->follows   ? 0.25 * bytes / LINE
+                                            : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------ parameters */

@@ -115,6 +115,12 @@ static void prepare_copy(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
 _Static_assert(CUTT_CPU_STAGE_BYTES + (CUTT_CPU_CARRIES_ALONG + 3) * CUTT_CPU_LINE <= CUTT_SCRATCH_BYTES,
                "a block of scratch has room for the stage and for what columns carry");
 
+/* Rows that are collected at most, and those that vectors read beyond them; bytes of each. */
+static int64_t collected_rows(const cutt_cpu_tile *t) { return t->collected ? t->collected + t->block_rows : 0; }
+static int64_t collected_bytes(const cutt_cpu_tile *t, int64_t w) {
+  return t->collected ? smaller(t->steps_cols, t->cols) * w : 0;
+}
+
 /* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
@@ -123,6 +129,9 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const int64_t staged = columns ? t->staged_cols : unstaged ? 0 : t->turned > 0 && !t->direct ? t->turned : t->apart;
   p->carries = p->non_temporal ? cutt_cpu_runs(t) : 1;
   p->stage_bytes = staged * p->stage_stride + CUTT_CPU_LINE;
+  if (p->collected)
+    p->stage_bytes =
+        larger(p->stage_bytes, collected_rows(t) * p->collected / CUTT_CPU_LINE * CUTT_CPU_LINE + 2 * CUTT_CPU_LINE);
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
   if (t->apart > 1)
     p->scratch_bytes += t->cols * (int64_t)sizeof(int64_t); /* places of columns, behind the carried lines */
@@ -219,7 +228,8 @@ static void find_strides(const cutt_canonical *c, const cutt_cpu_tile *t, stride
 static int64_t rows_padded(const cutt_cpu_tile *t) { return larger(t->rows, t->block_rows); }
 
 static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
-  return rows_padded(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs + (t->apart > 1 ? t->cols + t->apart : 0);
+  return rows_padded(t) + collected_rows(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs +
+         (t->apart > 1 ? t->cols + t->apart : 0);
 }
 
 /* The tables of columns that are parts of several runs: where in which run, or, written directly, where in the output. Returns what is
@@ -258,6 +268,8 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
   p->row = next, next += rows_padded(t);
+  for (int64_t i = 0; i < collected_rows(t); ++i) next[i] = i * collected_bytes(t, c->elem_bytes);
+  p->row_collected = next, next += collected_rows(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
   fill_table(c, t, CUTT_CPU_INNER, true, s->run, next, t->inners);
@@ -325,6 +337,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
   p->strip = t->strip;
   p->strip_within = t->strip_within;
   p->strip_past = t->strip_past;
+  p->collected = collected_bytes(t, w);
   p->repeats = t->repeats;
   p->in_step = t->in_step * w;
   if (!near && t->direct && !t->non_temporal && asks_along(c, t, p)) {

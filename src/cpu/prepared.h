@@ -64,6 +64,7 @@ typedef struct cutt_cpu_plan {
   /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's
    * beginning. */
   const int64_t *row;                      /* rows: input offsets, padded to a vector's worth */
+  const int64_t *row_collected;            /* ... in the stage, of those that are collected */
   const int64_t *inner_in, *inner_pos;     /* inners: input offset, position in the run */
   const int64_t *segment_in, *segment_out; /* segments */
   const int64_t *col_out;                  /* cols: position in the output run if cols_inside, else output offset */
@@ -76,6 +77,7 @@ typedef struct cutt_cpu_plan {
   int64_t strip;      /* see tile.h */
   int64_t strip_within;
   int64_t strip_past;
+  int64_t collected;   /* bytes of each row that is copied to the stage first; 0: none are */
   int64_t ahead_bytes; /* bytes of an input run */
   int64_t ahead_more;  /* see kernels.h */
   int64_t ahead_room;

@@ -339,7 +339,8 @@ static void find_collisions(const cutt_cpu_machine *machine, const cutt_canonica
   if (t->kernel != CUTT_CPU_TRANSPOSE) return;
   const int64_t distance = distance_of_rows(c, t, pass, &lines);
   if (lines > pass) lines = pass;
-  t->rows_collide = cutt_cpu_l1_holds(machine, distance) < lines;
+  t->pass = (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distance)};
+  t->rows_collide = t->pass.holds < t->pass.lines;
   t->one_line = t->along && c->elem_bytes == 4 && distance > 0 &&
                 cutt_cpu_cache_holds(machine->l2_bytes, CUTT_CPU_L2_WAYS, distance) < lines;
 }
@@ -432,6 +433,16 @@ static int64_t strip_past_of(const cutt_cpu_machine *machine, const cutt_canonic
   return smaller(t->rows, larger(held, c->elem_bytes < 4 ? FEW_NARROW_ROWS : FEW_ROWS));
 }
 
+/* Rows that collide are copied, what a step has of them, and transposed from there: 16 bytes at a time they would come from L2 each time, or
+ * from beyond. Not wider elements, of which a walk along the rows reads whole lines. */
+static void collect(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
+  const int64_t row = smaller(t->steps_cols, t->cols) * c->elem_bytes, line = CUTT_CPU_LINE / c->elem_bytes;
+  if (!t->shifts || t->along || !t->rows_collide || c->elem_bytes > 2) return;
+  t->strip_past = smaller(t->rows, larger(machine->l1_bytes / 2 / row / line, (int64_t)1) * line);
+  t->collected = smaller(t->rows, t->strip_past * 3 / 2);
+  if ((t->collected + t->block_rows) * row + CUTT_CPU_LINE > CUTT_CPU_STAGE_BYTES) t->collected = 0;
+}
+
 static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
   return mode < 0 ? 1 : (c->mode[mode].extent + t->extent[mode] - 1) / t->extent[mode];
 }
@@ -516,6 +527,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
   t->strip_past = strip_past_of(machine, c, t);
+  collect(machine, c, t);
   find_within(c, t);
   return true;
 }

@@ -59,6 +59,11 @@ typedef enum cutt_cpu_role {
   CUTT_CPU_SEGMENT
 } cutt_cpu_role;
 
+/* Cache lines that a few columns of a tile's rows touch, and that L1 can hold of them beside the output. */
+typedef struct cutt_cpu_row_lines {
+  int64_t lines, holds;
+} cutt_cpu_row_lines;
+
 typedef struct cutt_cpu_tile {
   cutt_cpu_kernel kernel;
   cutt_cpu_role role[CUTT_MAX_RANK];
@@ -74,21 +79,24 @@ typedef struct cutt_cpu_tile {
   bool follows;      /* columns are an output run one after the other, which a kernel needs no stage for, likewise */
   bool along;        /* ... and goes along the rows */
   bool one_line;     /* ... by passes of one line, since L2 has too few sets for the rows of two */
-  bool rows_collide; /* of a transpose: L1 has too few sets for a line of each row that a pass reads */
-  bool reads_lines;  /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */
-  bool tiles_ahead;  /* ... prefetching the next tile, whose rows follow one another in memory, in the order of that */
-  bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
-  bool direct;       /* the kernel writes the output, nothing is staged */
-  int prefetch;      /* cutt_cpu_prefetch_to */
+  cutt_cpu_row_lines pass; /* of a transpose: of as many rows as a pass of two lines has */
+  bool rows_collide;       /* ... it has more of these lines than L1 has sets for */
+  bool reads_lines;        /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */
+  bool tiles_ahead; /* ... prefetching the next tile, whose rows follow one another in memory, in the order of that */
+  bool joins;       /* a gather of runs that needs no stage for non-temporal stores */
+  bool direct;      /* the kernel writes the output, nothing is staged */
+  int prefetch;     /* cutt_cpu_prefetch_to */
 
   bool scales;        /* by the transpose that multiplies and adds on its way */
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
   int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
   int64_t strip_within; /* ... where columns begin within lines */
   int64_t strip_past;   /* the same of columns that go straight past the caches */
-  bool lines;           /* ... there, columns are written in whole lines */
-  int64_t shared_run;   /* elements that a gather copies as one run */
-  int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */
+  int64_t
+      collected; /* ... of rows that collide: most that are copied to the stage first, where L1 keeps them all; 0: none */
+  bool lines;    /* ... there, columns are written in whole lines */
+  int64_t shared_run; /* elements that a gather copies as one run */
+  int64_t repeats;    /* gather of single elements: as many of its rows, one after another, are the same element */
   int64_t in_step;   /* copy, gather of single elements: from each to the next in the input, if they are near; else 0 */
   bool skips;        /* ... which is -1 or 2 to 4, and there is a kernel for that */
   bool by_segments;  /* gather of few runs for each segment: one of each of many segments at a time */
@@ -166,10 +174,7 @@ enum { CUTT_CPU_L2_WAYS = 16 }; /* lines that a set of L2 has, about: 8 to 16 */
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);
 int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance);
 
-/* Cache lines that a few columns of all rows of a tile touch, and that L1 can hold of them beside the output. */
-typedef struct cutt_cpu_row_lines {
-  int64_t lines, holds;
-} cutt_cpu_row_lines;
+/* The same of all rows. */
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
                                              const cutt_cpu_tile *tile);
 

@@ -112,9 +112,9 @@ static bool may_be_direct(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cons
   return true;
 }
 
-/* A step of columns, written to the output without staging. */
+/* A step of columns, written to the output without staging. stage: for rows that are collected. */
 static void transpose_direct(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *out, const int64_t *col_out,
-                             char (*carry)[LINE], const char *in, int64_t cols, cutt_cpu_ahead *ahead) {
+                             char (*carry)[LINE], char *stage, const char *in, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   if (p->scaled) {
     for (int64_t i = 0; i < t->inners; ++i) {
@@ -139,7 +139,11 @@ static void transpose_direct(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
     const int64_t left = t->rows - r;
     n = 2 * left < 3 * p->strip_past ? left : p->strip_past;
     for (int64_t c = 0; c < cols; ++c) dst[c] = out + col_out[c] + r * p->w;
-    p->shift(dst, carry, in, p->row + r, n, cols, t->first && r == 0, t->last && n == left, ahead);
+    const bool collects =
+        p->collected > 0 && cols * p->w == p->collected; /* not of the last columns, if they are fewer */
+    if (collects) p->kernels->gather(stage, in, p->row + r, n, p->collected, false);
+    p->shift(dst, carry, collects ? stage : in, collects ? p->row_collected : p->row + r, n, cols, t->first && r == 0,
+             t->last && n == left, ahead);
   }
 }
 
@@ -150,7 +154,7 @@ static void transpose_inside(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
   const char *in = t->in + p->segment_in[segment];
   char *out = t->out + p->segment_out[segment];
   if (may_be_direct(j, t, in, t->cols)) {
-    transpose_direct(j, t, out, p->col_out, s->carry + (p->non_temporal ? segment : 0), in, t->cols, ahead);
+    transpose_direct(j, t, out, p->col_out, s->carry + (p->non_temporal ? segment : 0), s->stage, in, t->cols, ahead);
     return;
   }
   char *carry = s->carry[p->non_temporal ? segment : 0];
@@ -168,7 +172,7 @@ static void transpose_mixed(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cu
   const char *in = t->in + p->segment_in[segment];
   char *out = t->out + p->segment_out[segment];
   if (j->direct) {
-    transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
+    transpose_direct(j, t, out, p->col_out, NULL, s->stage, in, t->cols, ahead);
     return;
   }
   char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->apart : 0);
@@ -217,7 +221,7 @@ static void transpose_step(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cut
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
   if (may_be_direct(j, t, in, cols)) {
     transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
-                     s->carry + (p->non_temporal ? segment * p->cols + c0 : 0), in, cols, ahead);
+                     s->carry + (p->non_temporal ? segment * p->cols + c0 : 0), s->stage, in, cols, ahead);
     return;
   }
   for (int64_t c = 0; c < cols; c += p->step_staged) {
