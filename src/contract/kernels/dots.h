@@ -12,8 +12,6 @@
  * beside what they are multiplied by; of fewer one row at a time is faster, since it is read in order. */
 enum { FEW_BYTES = 32, ROOM = V >= 64 ? 16 : 8, MOST_ROWS = 4, FACTORS_BYTES = 16384 };
 
-CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
-
 /* Do the sums of a tile's rows follow each other? Looked up without a way out of the loop, so that it is done by vectors. */
 CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
   int64_t off = 0;
@@ -22,6 +20,9 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
   return off == 0;
 }
 
+/* What is called once for several rows is there once. It gets what the caller has: a copy whose address leaves the function might be
+ * changed by each store to D, for all that the compiler knows. */
+#define CUTT_APART __attribute__((noinline))
 #define SEVERAL(rows) ((rows) < 2 ? 1 : (rows) < MOST_ROWS ? 2 : MOST_ROWS)
 #define DEFINE_ACROSS(name, T)                                                                                         \
   /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
@@ -99,6 +100,9 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     memcpy(total, &all, V);                                                                                            \
     for (int i = 0; i < rows; ++i) put_total_##name(t, row + i, total + i * (ELEMENT_##name / (int)sizeof(T)));        \
   }                                                                                                                    \
+  static CUTT_APART void put_last_##name(const cutt_pass_tile *t, int64_t row, int rows, const sums_##name *each) {    \
+    put_totals_##name(t, row, rows, false, each);                                                                      \
+  }                                                                                                                    \
   /* A row of one term, `vectors` long, of which the last one has so many bytes in it; 0: PARTS_BYTES or more. */      \
   CUTT_INLINE sums_##name single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors, int64_t part,       \
                                         bool again, int64_t row) {                                                     \
@@ -128,7 +132,7 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
   }                                                                                                                    \
   /* Rows times the same factors, each of which is loaded once for all of them. */                                     \
   enum { ROWS_##name = SEVERAL(ROOM * V / (PARTS * (int)sizeof(sums_##name))) };                                       \
-  CUTT_INLINE void several_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row, sums_##name *each) {      \
+  static CUTT_APART void several_##name(const cutt_pass_tile *t, int64_t row, sums_##name *each) {                     \
     const int64_t bytes = t->n * ELEMENT_##name, even = bytes - bytes % PARTS_BYTES;                                   \
     const char *l[ROWS_##name], *r = t->operand[1] + t->row[1][row];                                                   \
     sums_##name sums[ROWS_##name][PARTS];                                                                              \
@@ -142,10 +146,11 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
         if (t->may_ask[0])                                                                                             \
           CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) ask_ahead(l[k] + ls + at, NULL, PARTS_BYTES);              \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i) CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k)                  \
-            place_##name(&sums[k][i], kind, l[k] + ls + at + i * V, rs + at + i * V, false);                           \
+            place_##name(&sums[k][i], CUTT_PASS_MULTIPLY, l[k] + ls + at + i * V, rs + at + i * V, false);             \
       }                                                                                                                \
       if (even == bytes) continue;                                                                                     \
-      for (int k = 0; k < ROWS_##name; ++k) rest_##name(sums[k], kind, l[k] + ls + even, rs + even, bytes - even);     \
+      for (int k = 0; k < ROWS_##name; ++k)                                                                            \
+        rest_##name(sums[k], CUTT_PASS_MULTIPLY, l[k] + ls + even, rs + even, bytes - even);                           \
     }                                                                                                                  \
     CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) {                                                                \
       CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)               \
@@ -154,8 +159,8 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     }                                                                                                                  \
   }                                                                                                                    \
   /* So many rows, of PARTS_BYTES or more, or of several terms. */                                                     \
-  CUTT_INLINE void rows_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool single, int64_t row, int count,      \
-                               sums_##name *each) {                                                                    \
+  CUTT_INLINE void rows_##name(const cutt_pass_tile *callers, const cutt_pass_tile *t, cutt_pass_kind kind,            \
+                               bool single, int64_t row, int count, sums_##name *each) {                               \
     const int64_t *r = t->row[1] + row;                                                                                \
     const bool many =                                                                                                  \
         ROWS_##name > 1 && kind == CUTT_PASS_MULTIPLY && t->n * t->terms >= FACTORS_BYTES / ELEMENT_##name;            \
@@ -163,7 +168,7 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
       bool same = many && i + ROWS_##name <= count;                                                                    \
       for (int k = 1; same && k < ROWS_##name; ++k) same = r[i + k] == r[i];                                           \
       if (same) {                                                                                                      \
-        several_##name(t, kind, row + i, each + i);                                                                    \
+        several_##name(callers, row + i, each + i);                                                                    \
         i += ROWS_##name;                                                                                              \
       } else {                                                                                                         \
         each[i] = single ? single_##name(t, kind, 0, 0, false, row + i) : parts_##name(t, kind, row + i);              \
@@ -171,7 +176,8 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
       }                                                                                                                \
     }                                                                                                                  \
   }                                                                                                                    \
-  CUTT_INLINE void across_single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors) {                   \
+  CUTT_INLINE void across_single_##name(const cutt_pass_tile *callers, const cutt_pass_tile *t, cutt_pass_kind kind,   \
+                                        int vectors) {                                                                 \
     enum { TOGETHER = V / ELEMENT_##name };                                                                            \
     const int64_t part = t->n * ELEMENT_##name - (vectors - 1) * V, whole = t->rows - t->rows % TOGETHER;              \
     const bool adjacent = are_adjacent(t, ELEMENT_##name), again = t->rows > 1 && t->row[1][0] == t->row[1][1];        \
@@ -181,40 +187,45 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
         CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] =                                                       \
             single_##name(t, kind, vectors, part, again, row + i);                                                     \
       } else {                                                                                                         \
-        rows_##name(t, kind, true, row, TOGETHER, each);                                                               \
+        rows_##name(callers, t, kind, true, row, TOGETHER, each);                                                      \
       }                                                                                                                \
       put_totals_##name(t, row, TOGETHER, adjacent, each);                                                             \
     }                                                                                                                  \
-    memset(each, 0, sizeof each);                                                                                      \
-    if (!vectors) rows_##name(t, kind, true, whole, (int)(t->rows - whole), each);                                     \
+    sums_##name last[TOGETHER]; /* of fewer rows */                                                                    \
+    memset(last, 0, sizeof last);                                                                                      \
+    if (!vectors) rows_##name(callers, t, kind, true, whole, (int)(t->rows - whole), last);                            \
     for (int64_t row = whole; vectors && row < t->rows; ++row)                                                         \
-      each[row - whole] = single_##name(t, kind, vectors, part, again, row);                                           \
-    if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), false, each);                             \
+      last[row - whole] = single_##name(t, kind, vectors, part, again, row);                                           \
+    if (whole < t->rows) put_last_##name(callers, whole, (int)(t->rows - whole), last);                                \
+  }                                                                                                                    \
+  static void across_scale_##name(const cutt_pass_tile *callers) {                                                     \
+    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
+    for (int64_t row = 0; row < t->rows; ++row) across_one_##name(t, CUTT_PASS_SCALE, row);                            \
   }                                                                                                                    \
   CUTT_INLINE void across_##name(const cutt_pass_tile *callers, cutt_pass_kind kind) {                                 \
     enum { TOGETHER = V / ELEMENT_##name };                                                                            \
     const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
     const int64_t bytes = t->n * ELEMENT_##name;                                                                       \
-    if (kind == CUTT_PASS_SCALE || bytes < FEW_BYTES) {                                                                \
+    if (bytes < FEW_BYTES) {                                                                                           \
       for (int64_t row = 0; row < t->rows; ++row) across_one_##name(t, kind, row);                                     \
       return;                                                                                                          \
     }                                                                                                                  \
     if (MASKS && t->terms == 1) {                                                                                      \
       switch (bytes <= PARTS_BYTES ? (bytes + V - 1) / V : 0) {                                                        \
         case 0:                                                                                                        \
-          across_single_##name(t, kind, 0);                                                                            \
+          across_single_##name(callers, t, kind, 0);                                                                   \
           return;                                                                                                      \
         case 1:                                                                                                        \
-          across_single_##name(t, kind, 1);                                                                            \
+          across_single_##name(callers, t, kind, 1);                                                                   \
           return;                                                                                                      \
         case 2:                                                                                                        \
-          across_single_##name(t, kind, smaller_count(2, PARTS));                                                      \
+          across_single_##name(callers, t, kind, 2);                                                                   \
           return;                                                                                                      \
         case 3:                                                                                                        \
-          across_single_##name(t, kind, smaller_count(3, PARTS));                                                      \
+          if (PARTS > 2) across_single_##name(callers, t, kind, 3);                                                    \
           return;                                                                                                      \
         default:                                                                                                       \
-          across_single_##name(t, kind, smaller_count(4, PARTS));                                                      \
+          if (PARTS > 2) across_single_##name(callers, t, kind, 4);                                                    \
           return;                                                                                                      \
       }                                                                                                                \
     }                                                                                                                  \
@@ -223,7 +234,7 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     memset(each, 0, sizeof each);                                                                                      \
     for (int64_t row = 0; row < t->rows; row += TOGETHER) {                                                            \
       const int here = t->rows - row < TOGETHER ? (int)(t->rows - row) : TOGETHER;                                     \
-      rows_##name(t, kind, false, row, here, each);                                                                    \
+      rows_##name(callers, t, kind, false, row, here, each);                                                           \
       put_totals_##name(t, row, here, adjacent, each);                                                                 \
     }                                                                                                                  \
   }

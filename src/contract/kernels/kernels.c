@@ -408,7 +408,6 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
   static void along_scale_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_SCALE); }                    \
   static void along_add_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_ADD); }                        \
   static void across_multiply_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_MULTIPLY); }                \
-  static void across_scale_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_SCALE); }                      \
   static void across_add_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_ADD); }
 
 DEFINE_REAL(f32, float)
