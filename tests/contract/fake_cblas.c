@@ -102,8 +102,7 @@ static void gemm(int type, int op_a, int op_b, int m, int n, int k, double compl
   if (!control.only_remember) read_past_gemm(type, op_a, op_b, m, n, k, a, lda, b, ldb, c, ldc);
   for (ptrdiff_t j = 0; !control.only_remember && j < n; ++j) {
     for (ptrdiff_t i = 0; i < m; ++i) {
-      double complex sum = 0;
-      for (ptrdiff_t l = 0; l < k; ++l) sum += element(type, op_a, a, lda, i, l) * element(type, op_b, b, ldb, l, j);
+      const double complex sum = fake_dot(type, k, op_a - 111, a, 0, lda, i, op_b - 111, b, 0, ldb, j);
       fake_store(type, c, i + j * ldc, alpha * sum + (beta == 0 ? 0 : beta * fake_load(type, c, i + j * ldc)));
     }
   }

@@ -18,11 +18,8 @@ static void compute(void *data) {
   for (int64_t h2 = 0; h2 < p->batch; ++h2) {
     for (int64_t j = 0; j < p->n; ++j) {
       for (int64_t i = 0; i < p->m; ++i) {
-        double complex sum = 0;
-        for (int64_t l = 0; l < p->k; ++l) {
-          sum += fake_element(p->type_a, p->op_a, p->a, h2 * p->stride_a, p->lda, i, l) *
-                 fake_element(p->type_b, p->op_b, p->b, h2 * p->stride_b, p->ldb, l, j);
-        }
+        const double complex sum = fake_dot(p->type_a, p->k, p->op_a, p->a, h2 * p->stride_a, p->lda, i, p->op_b, p->b,
+                                            h2 * p->stride_b, p->ldb, j);
         const int64_t at = h2 * p->stride_c + i + j * p->ldc;
         fake_store(p->type_c, p->c, at, alpha * sum + (beta == 0 ? 0 : beta * fake_load(p->type_c, p->c, at)));
       }

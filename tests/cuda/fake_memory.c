@@ -314,11 +314,11 @@ typedef struct late_fill {
 } late_fill;
 
 static void run_fill(void *data) {
-  const late_fill *f = data;
-  for (size_t row = 0; row < f->height; ++row) {
-    unsigned char *at = (unsigned char *)(uintptr_t)(f->memory + row * f->pitch);
-    if (!f->words) memset(at, (int)f->value, f->width);
-    for (size_t i = 0; i < f->width && f->words; ++i) memcpy(at + 4 * i, &f->value, 4);
+  const late_fill f = *(const late_fill *)data; /* which no store may change */
+  for (size_t row = 0; row < f.height; ++row) {
+    unsigned char *at = (unsigned char *)(uintptr_t)(f.memory + row * f.pitch);
+    if (!f.words) memset(at, (int)f.value, f.width);
+    for (size_t i = 0; i < f.width && f.words; ++i) memcpy(at + 4 * i, &f.value, 4);
   }
 }
 
