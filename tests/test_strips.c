@@ -103,6 +103,17 @@ static void rows_of_a_strip_past_the_caches(void **unused) {
   }
 }
 
+/* A transpose past the caches, in one tile or in several; 1 if it could be done. */
+static int try_past(const test_problem *p, int turn) {
+  cutt_candidate q = down(64, turn % 2 ? 0 : 448);
+  q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
+  q.param[CUTT_CPU_PARAM_STEP] = turn % 4 ? 64 : 24;
+  q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 5 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
+  bool ran = false;
+  if (!test_try_candidate(p, &q, &ran)) fail();
+  return ran;
+}
+
 /* Such strips, of one and of several steps of columns that begin anywhere in a line, in one tile and in several, of which the next one or
  * the next step is prefetched. */
 static void strips_past_the_caches(void **unused) {
@@ -123,13 +134,7 @@ static void strips_past_the_caches(void **unused) {
         p.out_at = places[(turn / 6 + turn) % 6];
         p.threads = 1;
         p.seed = (uint64_t)++turn;
-        cutt_candidate q = down(64, turn % 2 ? 0 : 448);
-        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
-        q.param[CUTT_CPU_PARAM_STEP] = turn % 4 ? 64 : 24;
-        q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 5 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
-        bool ran = false;
-        if (!test_try_candidate(&p, &q, &ran)) fail();
-        ran_at_all += ran;
+        ran_at_all += try_past(&p, turn);
       }
     }
   }
@@ -159,13 +164,7 @@ static void rows_that_collide(void **unused) {
         p.out_at = places[(turn / 4 + turn) % 4];
         p.threads = 1;
         p.seed = (uint64_t)++turn;
-        cutt_candidate q = down(64, turn % 2 ? 0 : 448);
-        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
-        q.param[CUTT_CPU_PARAM_STEP] = turn % 4 ? 64 : 24;
-        q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 5 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
-        bool ran = false;
-        if (!test_try_candidate(&p, &q, &ran)) fail();
-        ran_at_all += ran;
+        ran_at_all += try_past(&p, turn);
       }
     }
   }

@@ -438,9 +438,11 @@ static int64_t strip_past_of(const cutt_cpu_machine *machine, const cutt_canonic
 static void collect(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
   const int64_t row = smaller(t->steps_cols, t->cols) * c->elem_bytes, line = CUTT_CPU_LINE / c->elem_bytes;
   if (!t->shifts || t->along || !t->rows_collide || c->elem_bytes > 2) return;
-  t->strip_past = smaller(t->rows, larger(machine->l1_bytes / 2 / row / line, (int64_t)1) * line);
-  t->collected = smaller(t->rows, t->strip_past * 3 / 2);
-  if ((t->collected + t->block_rows) * row + CUTT_CPU_LINE > CUTT_CPU_STAGE_BYTES) t->collected = 0;
+  const int64_t strip = smaller(t->rows, larger(machine->l1_bytes / 2 / row / line, (int64_t)1) * line),
+                most = smaller(t->rows, strip * 3 / 2); /* a strip with what is left behind it */
+  if ((most + t->block_rows) * row + CUTT_CPU_LINE > CUTT_CPU_STAGE_BYTES) return;
+  t->strip_past = strip;
+  t->collected = most;
 }
 
 static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {

@@ -92,11 +92,10 @@ typedef struct cutt_cpu_tile {
   int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
   int64_t strip_within; /* ... where columns begin within lines */
   int64_t strip_past;   /* the same of columns that go straight past the caches */
-  int64_t
-      collected; /* ... of rows that collide: most that are copied to the stage first, where L1 keeps them all; 0: none */
-  bool lines;    /* ... there, columns are written in whole lines */
-  int64_t shared_run; /* elements that a gather copies as one run */
-  int64_t repeats;    /* gather of single elements: as many of its rows, one after another, are the same element */
+  int64_t collected;    /* ... of rows that collide: most that are copied to the stage first; 0: none are */
+  bool lines;           /* ... there, columns are written in whole lines */
+  int64_t shared_run;   /* elements that a gather copies as one run */
+  int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */
   int64_t in_step;   /* copy, gather of single elements: from each to the next in the input, if they are near; else 0 */
   bool skips;        /* ... which is -1 or 2 to 4, and there is a kernel for that */
   bool by_segments;  /* gather of few runs for each segment: one of each of many segments at a time */
