@@ -17,6 +17,9 @@ enum {
  * predicted where operands are turned, and longer than these everywhere. */
 static const double launch_seconds = 3e-6, share_of_copy = 0.95;
 
+/* Where an operand is repeated, as measured of elementwise operations in the median. */
+static const double repeated_share = 0.8;
+
 /* Elements of D per second and SM where an operand is repeated along a mode, by elements of 2, 4, 8 and 16 bytes: then few bytes are moved for
  * each. */
 static const double sm_elements[4] = {3e9, 3e9, 2e9, 1e9};
@@ -31,13 +34,27 @@ static bool is_turned(const cutt_contraction *c, cutt_tensor t) {
   return llabs(c->mode[own].stride[t]) * bytes < SECTOR && llabs(c->mode[of_result].stride[t]) * bytes >= SECTOR;
 }
 
-/* Can all tensors be accessed by 16 bytes along one mode? */
+/* Can all tensors be accessed by 16 bytes along one mode, or is an element of them for all of it? */
 static bool is_wide(const cutt_contraction *c) {
   const int fast = cutt_fast_mode(c, CUTT_RESULT);
-  for (int t = 0; t < CUTT_TENSORS && fast >= 0; ++t)
+  for (int t = 0; t < CUTT_TENSORS && fast >= 0; ++t) {
+    if (!c->mode[fast].stride[t]) continue;
     for (int i = 0; i < c->modes; ++i)
       if (i == fast ? c->mode[i].stride[t] != 1 : c->mode[i].stride[t] * c->type->bytes % WIDE != 0) return false;
+  }
   return fast >= 0;
+}
+
+/* Is one operand laid out as D, and the other one repeated, so that a kernel accesses 16 bytes of D at once? Half types and complex doubles
+ * have faster ways, or none of 16 bytes. */
+static bool is_repeated_beside(const cutt_contraction *c) {
+  bool as_result = false;
+  for (int t = 0; t < CUTT_RESULT; ++t) {
+    bool same = true;
+    for (int i = 0; i < c->modes; ++i) same = same && c->mode[i].stride[t] == c->mode[i].stride[CUTT_RESULT];
+    as_result = as_result || same;
+  }
+  return as_result && (c->type->bytes == 4 || c->type->bytes == 8) && is_wide(c);
 }
 
 double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *r) {
@@ -45,15 +62,18 @@ double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *
   /* Of more elements there might be more tiles than a launch has blocks. */
   const bool turned = is_turned(c, CUTT_LEFT) || is_turned(c, CUTT_RIGHT);
   if (c->volume[CUTT_RESULT] >= INT32_MAX) return INFINITY;
-  if (!turned && (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT))) return INFINITY;
+  const bool repeated = is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT),
+             beside = repeated && is_repeated_beside(c);
+  if (!turned && repeated && !beside) return INFINITY;
   if (!turned && c->type->bytes == 2 && !is_wide(c))
     return INFINITY; /* one by one they take longer than in other kernels */
   const double elements = (double)c->volume[CUTT_LEFT] + (double)c->volume[CUTT_RIGHT] +
                           (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT];
   const int size = c->type->bytes == 2 ? 0 : c->type->bytes == 4 ? 1 : c->type->bytes == 8 ? 2 : 3;
-  const double move = elements * c->type->bytes / (share_of_copy * r->memory);
+  const double share = !turned && beside ? repeated_share : share_of_copy;
+  const double move = elements * c->type->bytes / (share * r->memory);
   const double combine = (double)c->volume[CUTT_RESULT] / ((double)r->multiprocessors * sm_elements[size]);
-  return launch_seconds + (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT) ? fmax(move, combine) : move);
+  return launch_seconds + (turned && repeated ? fmax(move, combine) : move);
 }
 
 cuttResult cutt_device_combine_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_runtime *runtime,
