@@ -38,7 +38,7 @@
 #define COMBINE_WORD word2
 #define COMBINE_BYTES 8
 #define COMBINE_NUMBER complex_float
-#define COMBINE_COUNT 8
+#define COMBINE_COUNT 4 /* of 8 some would be in local memory */
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
 

@@ -109,10 +109,14 @@ DEVICE void COMBINE_OF(combine_some_)(const cutt_combine_args *args, const unsig
   for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); i += COMBINE_OF(COMBINE_GROUP_))
     COMBINE_OF(combine_group_)(args, in_a + i, in_b + i, in_c + i);
 #else
-  COMBINE_OF(combine_two_)(args, in_a, in_b, false);
+  UNROLL(4)
+  for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); i += COMBINE_OF(COMBINE_GROUP_))
+    COMBINE_OF(combine_two_)(args, in_a + i, in_b + i, false);
   if (args->three) {
     COMBINE_OF(combine_load_)(args, 2, c, first, whole, all, in_b);
-    COMBINE_OF(combine_two_)(args, in_a, in_b, true);
+    UNROLL(4)
+    for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); i += COMBINE_OF(COMBINE_GROUP_))
+      COMBINE_OF(combine_two_)(args, in_a + i, in_b + i, true);
   }
 #endif
   UNROLL(4)
