@@ -73,7 +73,6 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [FLAT_WARPS] = {"flat_warps", "cycles", "warps of blocks without tables"},
     [FLAT_ACCESSES] = {"flat_accesses", "cycles", "accesses of these, by warps"},
     [FLAT_TILES] = {"flat_tiles", "ns", "waiting for tiles of these, one after another"},
-    [FLAT_BLOCKS] = {"flat_blocks", "x", "blocks without tables that begin, beyond all else that they take"},
     [LAUNCH] = {"launch", "x", "an empty kernel"},
     [FLAT_LAUNCH] = {"flat_launch", "x", "an empty kernel, before one without tables"},
     [START] = {"start", "ns", "a block's first tile"},
@@ -81,6 +80,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [LAST_LOADS] = {"last_loads", "ns", "loads of a thread, when all blocks run at once"},
     [LAST_STORES] = {"last_stores", "ns", "stores of a thread, when all blocks run at once"},
     [FLAT_LAST] = {"flat_last", "ns", "accesses of a thread without tables, in the first blocks or the last"},
+    [FLAT_BLOCKS] = {"flat_blocks", "x", "blocks without tables that begin, beyond all else that they take"},
 };
 
 /* Fitted on an H200: docs/performance.md. */
@@ -122,14 +122,14 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 0.963,
                                             [FLAT_WARPS] = 55.1,
                                             [FLAT_ACCESSES] = 4.61,
                                             [FLAT_TILES] = 567,
-                                            [FLAT_BLOCKS] = 1,
                                             [LAUNCH] = 1.24,
                                             [FLAT_LAUNCH] = 1.1,
                                             [START] = 469,
                                             [TABLES] = 34.4,
                                             [LAST_LOADS] = 45.5,
                                             [LAST_STORES] = 2.65,
-                                            [FLAT_LAST] = 36.7};
+                                            [FLAT_LAST] = 36.7,
+                                            [FLAT_BLOCKS] = 1};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -552,17 +552,18 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   }
   part[n->flat ? FLAT_LAUNCH : LAUNCH] = cutt_gpu_launch_seconds(d);
   part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
-  if (n->flat && !direct) {
-    const double all = cutt_breakdown_seconds(breakdown, values_of(d)),
-                 launch = values_of(d)[FLAT_LAUNCH] * part[FLAT_LAUNCH];
-    part[FLAT_BLOCKS] = larger(0, blocks_begin(n, cycle) - (all - launch));
-  }
 
   candidate->threads = threads;
   candidate->param[CUTT_GPU_PARAM_FLAT] = n->flat;
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
-  candidate->seconds = cutt_breakdown_seconds(breakdown, values_of(d));
+  const double *value = values_of(d);
+  candidate->seconds = cutt_breakdown_seconds(breakdown, value);
+  if (n->flat && !direct) {
+    const double others = candidate->seconds - value[FLAT_LAUNCH] * part[FLAT_LAUNCH];
+    part[FLAT_BLOCKS] = larger(0, blocks_begin(n, cycle) - others);
+    candidate->seconds += value[FLAT_BLOCKS] * part[FLAT_BLOCKS];
+  }
   if (c->far) candidate->seconds += cutt_gpu_link_seconds(d, c, tile, n, candidate);
   return true;
 }
