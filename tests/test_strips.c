@@ -24,8 +24,7 @@ static cutt_candidate down(int64_t vector, int64_t rows) {
   return q;
 }
 
-/* The tile of a transpose of so many columns and rows, in whole columns where they fit into L2; its machine has L1 of 48 KB and L2 of
- * 2 MB. */
+/* A problem's tile, down which columns go, on a machine with L1 of 48 KB and L2 of 2 MB. past: by stores past the caches. */
 static void derive_of(const test_problem *p, bool byte_permutes, bool past, int prefetch, cutt_cpu_tile *tile) {
   cutt_cpu_machine machine;
   memset(&machine, 0, sizeof machine);
@@ -43,6 +42,7 @@ static void derive_of(const test_problem *p, bool byte_permutes, bool past, int 
   if (!cutt_cpu_tile_derive(&machine, &canonical, &q, tile, &why)) fail_msg("%s", why);
 }
 
+/* That of a transpose of so many columns and rows, in whole columns where they fit into L2. */
 static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, int prefetch, cutt_cpu_tile *tile) {
   static const int perm[2] = {1, 0};
   const test_problem p = test_packed(type, 2, extents, perm);
@@ -103,6 +103,14 @@ static void rows_of_a_strip_past_the_caches(void **unused) {
   }
 }
 
+/* The next of these places for the input, and another one for the output. */
+static void put_in_turn(test_problem *p, const int *places, int count, int *turn) {
+  p->in_at = places[*turn % count];
+  p->out_at = places[(*turn / count + *turn) % count];
+  p->threads = 1;
+  p->seed = (uint64_t)++ * turn;
+}
+
 /* A transpose past the caches, in one tile or in several; 1 if it could be done. */
 static int try_past(const test_problem *p, int turn) {
   cutt_candidate q = down(64, turn % 2 ? 0 : 448);
@@ -130,10 +138,7 @@ static void strips_past_the_caches(void **unused) {
         if (rows[r] * w > 40 * 1024) continue; /* more than a tile may have */
         const int64_t extents[3] = {columns[c], rows[r], 1 + turn % 3};
         test_problem p = test_packed(types[t], 3, extents, perm);
-        p.in_at = places[turn % 6];
-        p.out_at = places[(turn / 6 + turn) % 6];
-        p.threads = 1;
-        p.seed = (uint64_t)++turn;
+        put_in_turn(&p, places, (int)(sizeof places / sizeof *places), &turn);
         ran_at_all += try_past(&p, turn);
       }
     }
@@ -160,10 +165,7 @@ static void rows_that_collide(void **unused) {
         derive_of(&p, true, true, CUTT_CPU_TO_L1, &tile);
         assert_int_equal(tile.collected > 0, w <= 2);
         if (tile.collected) assert_true(tile.collected >= tile.strip_past && tile.strip_past * 16 * w <= 24 * 1024);
-        p.in_at = places[turn % 4];
-        p.out_at = places[(turn / 4 + turn) % 4];
-        p.threads = 1;
-        p.seed = (uint64_t)++turn;
+        put_in_turn(&p, places, (int)(sizeof places / sizeof *places), &turn);
         ran_at_all += try_past(&p, turn);
       }
     }
@@ -231,10 +233,7 @@ static void columns_from_anywhere(void **unused) {
       for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         const int64_t extents[2] = {columns[c], rows[r] * (c == 3 && t == 2 ? 4 : 1)};
         test_problem p = test_packed(types[t], 2, extents, perm);
-        p.in_at = places[turn % 6];
-        p.out_at = places[(turn / 6 + turn) % 6];
-        p.threads = 1;
-        p.seed = (uint64_t)++turn;
+        put_in_turn(&p, places, (int)(sizeof places / sizeof *places), &turn);
         cutt_candidate q = down(turn % 4 ? 64 : 32, 0);
         bool ran = false;
         if (!test_try_candidate(&p, &q, &ran)) fail();

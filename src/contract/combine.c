@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "contract/pass_cost.h"
 
 bool cutt_is_combination(const cutt_contraction *c) {
   if (c->reduce || c->right_is_one || c->no_terms || c->modes > CUTT_MOST_LABELS) return false;
@@ -36,7 +37,7 @@ void cutt_combination_set(const cutt_contraction *c, struct cuttElementwiseStruc
 double cutt_combination_seconds(const cutt_contraction *c, const cutt_rates *r, double tiles) {
   /* Medians of random products. Tiles convert halves before and after, in other places. */
   static const double from_memory = 0.7, from_caches = 1.1, halves = 0.4;
-  return tiles * (c->type->bytes == 2 ? halves : cutt_exceeds_caches(c, r) ? from_memory : from_caches);
+  return tiles * (cutt_pass_is_half(c) ? halves : cutt_exceeds_caches(c, r) ? from_memory : from_caches);
 }
 
 cuttResult cutt_combination_prepare(const cutt_contraction *c, const cutt_backend *backend, int threads,

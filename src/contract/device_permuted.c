@@ -56,29 +56,21 @@ static bool are_tiles_faster(const plan_t *p) {
   return bytes == 4 && p->modes <= 3 && least * bytes >= LONG_RUN;
 }
 
-/* Bytes of an operand, and of the run that it has with D; where it lacks D's first mode, of the run of D that has one element of it. */
-static int64_t bytes_of(const plan_t *p, int operand, int64_t *run) {
+/* Is an operand that is repeated put in faster as a permutation's input? Where kernels of tiles access 16 bytes at a time, only in long
+ * runs that it has with D, which are of one element of it where it lacks D's first mode: measured, docs/log.md. */
+static bool is_repeated_well(const plan_t *p, int operand) {
   const cutt_tensor t = cutt_elementwise_tensor(operand);
-  const bool lacks = !p->mode[0].stride[t];
-  int64_t bytes = *run = p->type->bytes, far = 1;
+  const bool lacks = !p->mode[0].stride[t], wide = p->device->has_wide;
+  int64_t bytes = p->type->bytes, run = bytes, far = 1;
   bool on = true;
   for (int i = 0; i < p->modes; ++i) {
     const cutt_elementwise_mode *mode = &p->mode[i];
     if (mode->stride[t]) bytes *= mode->extent;
     on = on && mode->stride[CUTT_RESULT] == far && mode->stride[t] == (lacks ? 0 : far);
-    if (on) *run *= mode->extent;
+    if (on) run *= mode->extent;
     far *= mode->extent;
   }
-  return bytes;
-}
-
-/* Is an operand that is repeated put in faster as a permutation's input? Where kernels of tiles access 16 bytes at a time, only in long
- * runs: measured, docs/log.md. */
-static bool is_repeated_well(const plan_t *p, int operand) {
-  int64_t run;
-  const int64_t bytes = bytes_of(p, operand, &run);
-  const bool wide = p->device->has_wide;
-  if (!p->mode[0].stride[cutt_elementwise_tensor(operand)]) return !wide && run >= LEAST_FILL;
+  if (lacks) return !wide && run >= LEAST_FILL;
   return run >= (wide ? WIDE_RUN : LEAST_RUN) && bytes >= (wide ? WIDE_REPEATED : LEAST_REPEATED);
 }
 
@@ -88,9 +80,10 @@ static bool is_repeated_well(const plan_t *p, int operand) {
 static bool find_one(const plan_t *p, cutt_device_permuted *pass) {
   const int element = p->type->bytes;
   const bool whole = p->device->has_wide && p->modes > 0 && p->mode[0].extent * element % 16 == 0;
-  if (repeats(p, 0) || repeats(p, 1)) {
-    if (is_turned(p, 0) || is_turned(p, 1) || !is_repeated_well(p, repeats(p, 0) ? 0 : 1)) return false;
-  } else if (is_turned(p, 0) || is_turned(p, 1)) {
+  const bool turned = is_turned(p, 0) || is_turned(p, 1), first = repeats(p, 0);
+  if (first || repeats(p, 1)) {
+    if (turned || !is_repeated_well(p, first ? 0 : 1)) return false;
+  } else if (turned) {
     if (element == 2 && p->device->has_wide && args_of(p)->walk[0].width > 2) return false;
     if (are_tiles_faster(p)) return false;
   } else if (!whole && element < 16 && (element > 2 || (p->as_result[0] && p->as_result[1]))) {

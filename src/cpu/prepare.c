@@ -115,11 +115,8 @@ static void prepare_copy(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
 _Static_assert(CUTT_CPU_STAGE_BYTES + (CUTT_CPU_CARRIES_ALONG + 3) * CUTT_CPU_LINE <= CUTT_SCRATCH_BYTES,
                "a block of scratch has room for the stage and for what columns carry");
 
-/* Rows that are collected at most, and those that vectors read beyond them; bytes of each. */
+/* Rows that are collected at most, and those that vectors read beyond them. */
 static int64_t collected_rows(const cutt_cpu_tile *t) { return t->collected ? t->collected + t->block_rows : 0; }
-static int64_t collected_bytes(const cutt_cpu_tile *t, int64_t w) {
-  return t->collected ? smaller(t->steps_cols, t->cols) * w : 0;
-}
 
 /* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
@@ -268,7 +265,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
   p->row = next, next += rows_padded(t);
-  for (int64_t i = 0; i < collected_rows(t); ++i) next[i] = i * collected_bytes(t, c->elem_bytes);
+  for (int64_t i = 0; i < collected_rows(t); ++i) next[i] = i * cutt_cpu_step_bytes(t, c->elem_bytes);
   p->row_collected = next, next += collected_rows(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
@@ -337,7 +334,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
   p->strip = t->strip;
   p->strip_within = t->strip_within;
   p->strip_past = t->strip_past;
-  p->collected = collected_bytes(t, w);
+  p->collected = t->collected ? cutt_cpu_step_bytes(t, w) : 0;
   p->repeats = t->repeats;
   p->in_step = t->in_step * w;
   if (!near && t->direct && !t->non_temporal && asks_along(c, t, p)) {

@@ -423,24 +423,27 @@ static void find_within(const cutt_canonical *c, cutt_cpu_tile *t) {
   t->lines = w >= 2 && w <= 8 && t->strip >= t->rows && t->rows >= (w == 2 ? MANY_NARROW_ROWS : MANY_ROWS);
 }
 
+/* Rows of which half of L1 has what a step of columns has of them, in whole lines of the output. */
+static int64_t rows_held(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  const int64_t line = CUTT_CPU_LINE / c->elem_bytes;
+  return machine->l1_bytes / 2 / cutt_cpu_step_bytes(t, c->elem_bytes) / line * line;
+}
+
 /* Past the caches 16 bytes of columns at a time go down so many rows that L1 still has their lines when the next 16 bytes are read, and not down
  * all of a tile, whose lines would come from L2 again each time. At least some lines of each column, since to begin with others takes as
  * long as one or two: with 8 or 16 columns of narrow elements longer than with fewer. */
 static int64_t strip_past_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   enum { FEW_ROWS = 128, FEW_NARROW_ROWS = 256 };
-  const int64_t line = CUTT_CPU_LINE / c->elem_bytes, row = smaller(t->steps_cols, t->cols) * c->elem_bytes;
-  const int64_t held = machine->l1_bytes / 2 / row / line * line;
-  return smaller(t->rows, larger(held, c->elem_bytes < 4 ? FEW_NARROW_ROWS : FEW_ROWS));
+  return smaller(t->rows, larger(rows_held(machine, c, t), c->elem_bytes < 4 ? FEW_NARROW_ROWS : FEW_ROWS));
 }
 
 /* Rows that collide are copied, what a step has of them, and transposed from there: 16 bytes at a time they would come from L2 each time, or
  * from beyond. Not wider elements, of which a walk along the rows reads whole lines. */
 static void collect(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
-  const int64_t row = smaller(t->steps_cols, t->cols) * c->elem_bytes, line = CUTT_CPU_LINE / c->elem_bytes;
   if (!t->shifts || t->along || !t->rows_collide || c->elem_bytes > 2) return;
-  const int64_t strip = smaller(t->rows, larger(machine->l1_bytes / 2 / row / line, (int64_t)1) * line),
+  const int64_t strip = smaller(t->rows, larger(rows_held(machine, c, t), CUTT_CPU_LINE / c->elem_bytes)),
                 most = smaller(t->rows, strip * 3 / 2); /* a strip with what is left behind it */
-  if ((most + t->block_rows) * row + CUTT_CPU_LINE > CUTT_CPU_STAGE_BYTES) return;
+  if ((most + t->block_rows) * cutt_cpu_step_bytes(t, c->elem_bytes) + CUTT_CPU_LINE > CUTT_CPU_STAGE_BYTES) return;
   t->strip_past = strip;
   t->collected = most;
 }

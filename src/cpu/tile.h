@@ -173,7 +173,12 @@ enum { CUTT_CPU_L2_WAYS = 16 }; /* lines that a set of L2 has, about: 8 to 16 */
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);
 int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance);
 
-/* The same of all rows. */
+/* Bytes that a step of columns has of a row. */
+static inline int64_t cutt_cpu_step_bytes(const cutt_cpu_tile *tile, int64_t elem_bytes) {
+  return (tile->steps_cols < tile->cols ? tile->steps_cols : tile->cols) * elem_bytes;
+}
+
+/* The same lines of all rows. */
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
                                              const cutt_cpu_tile *tile);
 

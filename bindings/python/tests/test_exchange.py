@@ -292,6 +292,7 @@ class OnDevice(unittest.TestCase):
         names["primary_context"] = lambda device: 0x1000 + device
         names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, ())
         names["create_elementwise"] = lambda *facts: (self.told.append(facts[-6:]), 2, 0x78, 0, (3, 4))
+        names["create_einsum"] = lambda *facts: (self.told.append(facts[4:]), 1, 0x79, 1001, (4,))
         names["execute"] = ctypes.cast(execute, P).value
         cutt.plan_cache.clear()
         _compiled.calls.bind(types.SimpleNamespace(**names))
@@ -363,13 +364,8 @@ class OnDevice(unittest.TestCase):
             KEPT.append(Array)
             Array.number, Array.stream = 3, 0x5000
             contract = ctypes.CFUNCTYPE(ctypes.c_int, P, P, P, P, P, ctypes.c_size_t, P)(self.combine)
-            names = {name: value for name, value in vars(_host).items() if not name.startswith("__")}
-            names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in self.kept[1])
-            names["primary_context"] = lambda device: 0x1000 + device
-            names["create_einsum"] = lambda *facts: (self.told.append(facts[4:]), 1, 0x79, 1001, (4,))
             cutt.plan_cache.clear()
             self.told.clear()
-            _compiled.calls.bind(types.SimpleNamespace(**names))
             _compiled.calls.bind_contraction(ctypes.cast(contract, P).value, 0)
             self.addCleanup(setattr, _compiled, "_bound", False)
             source, out = Array(a, 0, 2), Array(np.empty(4, "f4"), 0, 2)

@@ -532,34 +532,30 @@ CUTT_INLINE void cutt_combine_fetch(cutt_cpu_ahead *ahead, int64_t lines) {
 
 /* --------------------------------------------------------------------------------------------------------------- finishing */
 
-/* T: in memory; S: computed in. */
-#define DEFINE_FINISH(name, T, S, load, store)                                                                         \
+#define DEFINE_FINISH(name, T)                                                                                         \
   static void finish_##name(char *d, const char *sum, int64_t n, const cutt_pass_scalars *scalars) {                   \
-    if (scalars->alpha_is_one && !scalars->reads && sizeof(T) == sizeof(S)) {                                          \
+    if (scalars->alpha_is_one && !scalars->reads) {                                                                    \
       memcpy(d, sum, (size_t)n * sizeof(T));                                                                           \
       return;                                                                                                          \
     }                                                                                                                  \
-    S alpha, beta;                                                                                                     \
+    T alpha, beta;                                                                                                     \
     memcpy(&alpha, scalars->alpha, sizeof alpha);                                                                      \
     memcpy(&beta, scalars->beta, sizeof beta);                                                                         \
     for (int64_t i = 0; i < n; ++i) {                                                                                  \
-      S x;                                                                                                             \
-      T y = 0;                                                                                                         \
+      T x, y;                                                                                                          \
       memcpy(&x, sum + i * (int64_t)sizeof x, sizeof x);                                                               \
       if (!scalars->alpha_is_one) x *= alpha;                                                                          \
       if (scalars->reads) {                                                                                            \
         memcpy(&y, d + i * (int64_t)sizeof y, sizeof y);                                                               \
-        x += beta * load(y);                                                                                           \
+        x += beta * y;                                                                                                 \
       }                                                                                                                \
-      y = store(x);                                                                                                    \
-      memcpy(d + i * (int64_t)sizeof y, &y, sizeof y);                                                                 \
+      memcpy(d + i * (int64_t)sizeof x, &x, sizeof x);                                                                 \
     }                                                                                                                  \
   }
-#define AS_IT_IS(x) (x)
-DEFINE_FINISH(f32, float, float, AS_IT_IS, AS_IT_IS)
-DEFINE_FINISH(f64, double, double, AS_IT_IS, AS_IT_IS)
-DEFINE_FINISH(i32, uint32_t, uint32_t, AS_IT_IS, AS_IT_IS)
-DEFINE_FINISH(i64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS)
+DEFINE_FINISH(f32, float)
+DEFINE_FINISH(f64, double)
+DEFINE_FINISH(i32, uint32_t)
+DEFINE_FINISH(i64, uint64_t)
 
 /* A vector at a time: one by one, conversions would take longer than all else. */
 #define DEFINE_FINISH_HALF(name)                                                                                       \

@@ -140,14 +140,17 @@ DEVICE word4 COMBINE_OF(combine_load_part_)(uint32_t use, const unsigned char *f
 
 DEVICE void COMBINE_OF(combine_part_)(const cutt_combine_args *args, const unsigned char *a, const unsigned char *b,
                                       const unsigned char *c, unsigned char *d, uint32_t y, uint32_t count) {
-  const word4 row = shared_load16(combine_row_at(&args->walk[0], y));
+  const uint32_t entry = combine_row_at(&args->walk[0], y);
   word4 in_a[COMBINE_OF(COMBINE_GROUP_)], in_b[COMBINE_OF(COMBINE_GROUP_)];
   COMBINE_WORD all[COMBINE_OF(COMBINE_EACH_)];
   UNROLL(4)
   for (uint32_t i = 1; i < COMBINE_OF(COMBINE_GROUP_); ++i) in_a[i] = in_b[i] = pass_none16();
-  in_a[0] = COMBINE_OF(combine_load_part_)(args->use[0], a + (int64_t)(int32_t)row.y * COMBINE_BYTES, count);
-  in_b[0] = COMBINE_OF(combine_load_part_)(args->use[1], b + (int64_t)(int32_t)row.z * COMBINE_BYTES, count);
-  c += (int64_t)(int32_t)row.w * COMBINE_BYTES;
+  in_a[0] =
+      COMBINE_OF(combine_load_part_)(args->use[0], a + COMBINE_OF(combine_far_)(entry, CUTT_COMBINE_ROW_A), count);
+  in_b[0] =
+      COMBINE_OF(combine_load_part_)(args->use[1], b + COMBINE_OF(combine_far_)(entry, CUTT_COMBINE_ROW_B), count);
+  c += COMBINE_OF(combine_far_)(entry, CUTT_COMBINE_ROW_C);
+  d += COMBINE_OF(combine_far_)(entry, CUTT_COMBINE_ROW_D);
 #if COMBINE_BYTES == 2
   word4 in_c[COMBINE_OF(COMBINE_GROUP_)];
   UNROLL(4)
@@ -164,8 +167,7 @@ DEVICE void COMBINE_OF(combine_part_)(const cutt_combine_args *args, const unsig
   COMBINE_ACCESS(combine_unpack)(in_a[0], all);
   UNROLL(8)
   for (uint32_t i = 0; i < COMBINE_OF(COMBINE_EACH_); ++i)
-    if (i < count)
-      COMBINE_ACCESS(global_store)(d + (int64_t)(int32_t)row.x * COMBINE_BYTES + i * COMBINE_BYTES, all[i]);
+    if (i < count) COMBINE_ACCESS(global_store)(d + i * COMBINE_BYTES, all[i]);
 }
 
 /* Elements of an access in a row. */
@@ -178,12 +180,6 @@ DEVICE uint32_t COMBINE_OF(combine_count_)(const cutt_combine_args *args, const 
   return end - me->first < COMBINE_OF(COMBINE_EACH_) ? end - me->first : COMBINE_OF(COMBINE_EACH_);
 }
 
-/* Blocks that fit on an SM. From sm_90 on 80 registers are enough for each thread, but for half types. */
-#if COMBINE_BYTES >= 4 && __CUDA_ARCH__ >= 900
-#define COMBINE_BLOCKS 3
-#else
-#define COMBINE_BLOCKS 2
-#endif
 /* A thread's accesses of a tile. me: which of its rows are there, where some are not. */
 DEVICE void COMBINE_OF(combine_wide_tile_)(const cutt_combine_args *args, const unsigned char *a,
                                            const unsigned char *b, const unsigned char *c, unsigned char *d,
@@ -206,7 +202,13 @@ DEVICE void COMBINE_OF(combine_wide_tile_)(const cutt_combine_args *args, const 
   }
 }
 
-/* What a block works out before its first tile takes as long as a tile does, so it does several. */
+/* Blocks that fit on an SM. From sm_90 on 80 registers are enough for each thread, but for half types. */
+#if COMBINE_BYTES >= 4 && __CUDA_ARCH__ >= 900
+#define COMBINE_BLOCKS 3
+#else
+#define COMBINE_BLOCKS 2
+#endif
+/* A block does several tiles where there are many, for which it lists rows once. */
 COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
 (const unsigned char *a, unsigned char *result, CONSTANT(cutt_combine_args) args, const unsigned char *b,
  const unsigned char *c) {
