@@ -13,16 +13,19 @@ enum {
   WORTH_TURNING = 8
 }; /* bytes: that memory moves at least, of an access; elements next to each other */
 
-/* Seconds of a launch, and the share of a copy's speed: more than most reach, since other kernels of one pass take 1.5 to 2 times as long as
- * predicted where operands are turned, and longer than these everywhere. */
-static const double launch_seconds = 3e-6, share_of_copy = 0.95;
+/* Seconds of a launch, and the share of a copy's speed where operands are turned: more than most reach, since other kernels of one pass take
+ * 1.5 to 2 times as long as predicted, and longer than these everywhere. */
+static const double launch_seconds = 3e-6, turned_share = 0.95;
 
-/* Where an operand is repeated, as measured of elementwise operations in the median. */
-static const double repeated_share = 0.8;
+/* The same where none is, by elements of 2, 4, 8 and 16 bytes, as measured in the median: by elements, and where 16 bytes are accessed at once;
+ * with an operand that is repeated, and without. */
+enum { SIZES = 4 };
+static const double share_of_copy[2][2][SIZES] = {{{0.55, 0.83, 0.95, 0.95}, {0.45, 0.7, 0.9, 0.9}},
+                                                  {{0.93, 0.95, 0.95, 0.95}, {0.75, 0.85, 0.9, 0.9}}};
 
 /* Elements of D per second and SM where an operand is repeated along a mode, by elements of 2, 4, 8 and 16 bytes: then few bytes are moved for
  * each. */
-static const double sm_elements[4] = {3e9, 3e9, 2e9, 1e9};
+static const double sm_elements[SIZES] = {3e9, 3e9, 2e9, 1e9};
 
 static bool is_repeated(const cutt_contraction *c, cutt_tensor t) { return c->volume[t] < c->volume[CUTT_RESULT]; }
 
@@ -45,31 +48,16 @@ static bool is_wide(const cutt_contraction *c) {
   return fast >= 0;
 }
 
-/* Where an operand is repeated, is the other one laid out as D, so that a kernel accesses 16 bytes of D at once? Measured of elements of 4 and 8
- * bytes. */
-static bool is_beside_result(const cutt_contraction *c) {
-  bool as_result = false;
-  for (int t = 0; t < CUTT_RESULT; ++t) {
-    bool same = true;
-    for (int i = 0; i < c->modes; ++i) same = same && c->mode[i].stride[t] == c->mode[i].stride[CUTT_RESULT];
-    as_result = as_result || same;
-  }
-  return as_result && (c->type->bytes == 4 || c->type->bytes == 8) && is_wide(c);
-}
-
 double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *r) {
   if (!cutt_is_combination(c)) return INFINITY;
   /* Of more elements there might be more tiles than a launch has blocks. */
   const bool turned = is_turned(c, CUTT_LEFT) || is_turned(c, CUTT_RIGHT);
   if (c->volume[CUTT_RESULT] >= INT32_MAX) return INFINITY;
   const bool repeated = is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT);
-  if (!turned && repeated && !is_beside_result(c)) return INFINITY;
-  if (!turned && c->type->bytes == 2 && !is_wide(c))
-    return INFINITY; /* one by one they take longer than in other kernels */
   const double elements = (double)c->volume[CUTT_LEFT] + (double)c->volume[CUTT_RIGHT] +
                           (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT];
   const int size = c->type->bytes == 2 ? 0 : c->type->bytes == 4 ? 1 : c->type->bytes == 8 ? 2 : 3;
-  const double share = !turned && repeated ? repeated_share : share_of_copy;
+  const double share = turned ? turned_share : share_of_copy[is_wide(c)][repeated][size];
   const double move = elements * c->type->bytes / (share * r->memory);
   const double combine = (double)c->volume[CUTT_RESULT] / ((double)r->multiprocessors * sm_elements[size]);
   return launch_seconds + (turned && repeated ? fmax(move, combine) : move);

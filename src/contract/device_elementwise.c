@@ -16,6 +16,7 @@ enum {
   LEAST_TILE = 4 << 10,    /* of all that is turned, and by how many it becomes smaller until it fits */
   BLOCKS_IN_TURNS = 24,    /* for each multiprocessor: as these are not equally fast */
   ENOUGH_LANES = 128,      /* of a block, to see which banks they meet */
+  WIDE_ELEMENT = 4,        /* bytes, the most where 16 bytes at a time are faster than elements one by one */
   LEAST_RUN = 2,           /* times what may be beside it, of a run that is loaded by windows */
   MOST_PAD = 8 /* accesses that are left out behind a mode, so that threads side by side meet no bank twice */
 };
@@ -361,21 +362,26 @@ static void list_walks(cutt_combine_layout *l) {
   const int count = cutt_combine_tile_order(l, 0, order);
   for (int i = count - 1; i > 2 && l->vector > 1; --i)
     if (order[i] == next) order[i] = order[i - 1], order[i - 1] = next;
-  make_walk(l, order, count, 0, larger(l->unit, l->vector), l->vector > 1 ? CUTT_COMBINE_LINE / CUTT_COMBINE_WIDE : 0,
+  make_walk(l, order, count, 0, l->vector, l->vector > 1 ? CUTT_COMBINE_LINE / CUTT_COMBINE_WIDE : 0,
             &l->args->walk[0]);
   l->args->walk[0].width = (uint16_t)(l->vector * l->p->type->bytes);
 }
 
-static int kernel_of(cuttType_t type, bool wide) {
-  static const cuttType_t order[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_I32, CUTT_I64};
-  int kernel = 0, wide_ones = 0;
-  for (; order[kernel] != type; ++kernel) wide_ones += order[kernel] != CUTT_C64;
-  return wide ? (int)(sizeof order / sizeof *order) + wide_ones : kernel;
+/* The kernel's number in the list of all: narrow ones, wide ones, and those that number D's elements. */
+typedef enum kernel_form { NARROW, WIDE, LINE } kernel_form;
+static int kernel_of(const cutt_type_info *type, kernel_form form) {
+  enum { TYPES = 8, WIDE_TYPES = 4 };
+  static const cuttType_t order[TYPES] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64,
+                                          CUTT_C32, CUTT_C64,  CUTT_I32, CUTT_I64};
+  int at = 0;
+  while (order[at] != type->type) ++at;
+  if (form == LINE) return TYPES + WIDE_TYPES + at;
+  return form == NARROW ? at : TYPES + (type->type == CUTT_I32 ? WIDE_TYPES - 1 : at);
 }
 
 /* Do aligned addresses gain something: accesses of more bytes, which are no windows? */
 static bool gains(const cutt_combine_layout *l) {
-  bool any = !l->aligned || l->unit > 1 || l->vector > 1;
+  bool any = !l->aligned || l->vector > 1;
   for (int k = 0; k < OPERANDS; ++k) any = any || (l->turned[k] && !l->run_modes[k] && l->width[k] > l->p->type->bytes);
   return any;
 }
@@ -385,16 +391,11 @@ static bool gains(const cutt_combine_layout *l) {
 static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t bytes, int64_t most,
                     cutt_combine_launch *launch) {
   cutt_combine_args *args = l->args = &launch->args;
-  const bool wide = l->unit > 1;
   int64_t tiles;
   uint32_t threads = 1;
   memset(launch, 0, sizeof *launch);
   for (int k = 0; k < OPERANDS; ++k) {
-    const bool single = wide && cutt_combine_stride(l, 1 + k, 0) == 0;
-    args->use[k] = (uint32_t)(!cutt_combine_reads(l, k) ? CUTT_COMBINE_ZERO
-                              : l->turned[k]            ? CUTT_COMBINE_TURNED
-                              : single                  ? CUTT_COMBINE_SINGLE
-                                                        : CUTT_COMBINE_DIRECT);
+    args->use[k] = (uint32_t)(l->turned[k] ? CUTT_COMBINE_TURNED : CUTT_COMBINE_ZERO);
   }
   cutt_combine_cut(l, multiprocessors, bytes);
   if (!list_modes(l, &tiles)) return false;
@@ -406,7 +407,7 @@ static bool lay_out(cutt_combine_layout *l, int64_t multiprocessors, int64_t byt
       if (l->turned[k]) place(l, k);
     shared = lay_out_shared(l);
   }
-  launch->kernel = kernel_of(l->p->type->type, wide);
+  launch->kernel = kernel_of(l->p->type, NARROW);
   args->tiles = (uint32_t)tiles;
   args->step = (uint32_t)smaller(tiles, larger(multiprocessors, (int64_t)1) * BLOCKS_IN_TURNS);
   launch->grid.blocks = args->step;
@@ -425,6 +426,10 @@ bool cutt_device_elementwise_lay_out(const plan_t *p, const cutt_combine_device 
                                      cutt_combine_launch *launch) {
   cutt_combine_layout l;
   if (!cutt_combine_begin(p, aligned, &l)) return false;
+  bool turns = false;
+  for (int k = 0; k < OPERANDS; ++k) turns = turns || l.turned[k];
+  if (!turns && p->type->bytes > WIDE_ELEMENT) l.unit = 1;
+  if (!turns) return cutt_combine_line(&l, kernel_of(p->type, l.unit > 1 ? WIDE : LINE), launch);
   /* As much as lets three blocks be on a multiprocessor. */
   const int64_t most = larger(smaller(device->block_shared, device->sm_shared / 3 - RESERVED), (int64_t)LEAST_SHARED);
   for (int64_t bytes = most - LEAST_TILE; bytes >= LEAST_TILE; bytes -= LEAST_TILE) {

@@ -13,7 +13,8 @@
 
 /* A launch: a pure function of the operation and the device. */
 typedef struct cutt_combine_launch {
-  int kernel; /* of the list of all: those of types, then the wide ones */
+  int kernel;       /* of the list of all: those of types, then the wide ones, then those that number D's elements */
+  int64_t numbered; /* elements of D that a block has, one after the other, where these are numbered; or 0 */
   cutt_grid grid;
   cutt_combine_args args;
 } cutt_combine_launch;

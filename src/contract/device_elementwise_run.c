@@ -12,9 +12,12 @@ typedef struct cuttElementwiseStruct plan_t;
 
 #define NARROW_IMAGE(name) "combine",
 #define WIDE_IMAGE(name) "combine_wide",
+#define LINE_IMAGE(name) "combine_line",
 #define NAME(name) "cutt_" #name,
-static const char *const images[] = {CUTT_COMBINE_KERNELS(NARROW_IMAGE) CUTT_COMBINE_WIDE_KERNELS(WIDE_IMAGE)};
-static const char *const names[] = {CUTT_COMBINE_KERNELS(NAME) CUTT_COMBINE_WIDE_KERNELS(NAME)};
+static const char *const images[] = {CUTT_COMBINE_KERNELS(NARROW_IMAGE) CUTT_COMBINE_WIDE_KERNELS(WIDE_IMAGE)
+                                         CUTT_COMBINE_LINE_KERNELS(LINE_IMAGE)};
+static const char *const names[] = {CUTT_COMBINE_KERNELS(NAME) CUTT_COMBINE_WIDE_KERNELS(NAME)
+                                        CUTT_COMBINE_LINE_KERNELS(NAME)};
 static const cutt_kernel_list combine_kernels = {(int)(sizeof names / sizeof *names), images, names};
 
 static void set_scalar(const plan_t *p, int operand, cutt_combine_scalar *scalar) {

@@ -13,9 +13,7 @@ enum {
   SECTOR = 32,           /* bytes: the least that memory moves */
   LONG_RUN = 256,        /* bytes of a tensor's next to each other in a tile that are enough */
   TILE_ELEMENTS = 16384, /* most, where an operand is turned */
-  WIDE_ROWS = 8,         /* of a tile in which none is */
-  NARROW_ROWS = 16,
-  BLOCKS_OF_AN_SM = 6 /* from which on there are enough */
+  BLOCKS_OF_AN_SM = 6    /* from which on there are enough */
 };
 
 typedef struct cuttElementwiseStruct plan_t;
@@ -123,14 +121,14 @@ static void even_out(cutt_combine_layout *l, int64_t most) {
     const int64_t extent = l->mode[i].extent, chunks = (extent + l->chunk[i] - 1) / l->chunk[i];
     const int64_t bytes = l->p->type->bytes * (i == first ? l->vector : 1),
                   line = larger(CUTT_COMBINE_LINE / bytes, (int64_t)1);
-    const int64_t whole = larger(larger(SECTOR / bytes, (int64_t)1), l->unit), even = (extent + chunks - 1) / chunks,
+    const int64_t whole = larger(SECTOR / bytes, (int64_t)1), even = (extent + chunks - 1) / chunks,
                   rounded = (even + whole - 1) / whole * whole;
     if (chunks == 1) continue;
     if (chunks == 2 && volume(l) / l->chunk[i] * extent <= most && extent <= most_of(l, i))
       l->chunk[i] = extent;
     else if (chunks <= MANY && rounded <= l->chunk[i])
       l->chunk[i] = rounded;
-    else if (i == first && l->chunk[i] > line && l->unit == 1)
+    else if (i == first && l->chunk[i] > line)
       l->chunk[i] = l->chunk[i] / line * line;
     else if (l->chunk[i] > whole)
       l->chunk[i] = l->chunk[i] / whole * whole;
@@ -149,21 +147,18 @@ void cutt_combine_cut(cutt_combine_layout *l, int64_t multiprocessors, int64_t b
   const plan_t *p = l->p;
   int64_t all = 1, turned = 0;
   for (int i = 0; i < l->modes; ++i) {
-    l->chunk[i] = i ? 1 : smaller(larger(l->unit, l->vector), l->mode[i].extent);
+    l->chunk[i] = i ? 1 : smaller(l->vector, l->mode[i].extent);
     all = all > INT64_MAX / l->mode[i].extent ? INT64_MAX : all * l->mode[i].extent;
   }
   for (int k = 0; k < OPERANDS; ++k) turned += l->turned[k];
   const int64_t enough = all / (larger(multiprocessors, (int64_t)1) * BLOCKS_OF_AN_SM);
-  int64_t largest = CUTT_COMBINE_THREADS * (l->unit > 1 ? WIDE_ROWS * l->unit : NARROW_ROWS);
-  if (turned) largest = smaller((int64_t)TILE_ELEMENTS, bytes / (turned * p->type->bytes));
+  const int64_t largest = smaller((int64_t)TILE_ELEMENTS, bytes / (turned * p->type->bytes));
   const int64_t most = larger(smaller(largest, enough), smaller(largest, (int64_t)1024));
   /* Sectors for all, and pairs of them; then what a warp writes of D at once; then more of all. */
-  bool room = !turned || extend_all(l, SECTOR, most);
-  if (room && turned) room = extend_all(l, 2 * SECTOR, most);
-  if (room && turned) room = extend(l, 0, CUTT_COMBINE_LINE / p->type->bytes, most);
-  for (int64_t run = CUTT_COMBINE_LINE; run <= LONG_RUN && room && turned; run *= 2) room = extend_all(l, run, most);
+  bool room = extend_all(l, SECTOR, most) && extend_all(l, 2 * SECTOR, most) &&
+              extend(l, 0, CUTT_COMBINE_LINE / p->type->bytes, most);
+  for (int64_t run = CUTT_COMBINE_LINE; run <= LONG_RUN && room; run *= 2) room = extend_all(l, run, most);
   if (room) extend(l, 0, INT64_MAX / 2, most);
-  if (l->unit > 1) l->chunk[0] = smaller((l->chunk[0] + l->unit - 1) / l->unit * l->unit, l->mode[0].extent);
   even_out(l, most);
 }
 

@@ -54,6 +54,9 @@ int cutt_combine_tile_order(const cutt_combine_layout *l, int tensor, int *order
 /* Sets the chunks. bytes: most, of all that is turned. */
 void cutt_combine_cut(cutt_combine_layout *l, int64_t multiprocessors, int64_t bytes);
 
+/* Lays out a launch of this kernel that numbers D's elements, where nothing is turned. False: there are too many blocks. */
+bool cutt_combine_line(cutt_combine_layout *l, int kernel, cutt_combine_launch *launch);
+
 /* Can a tensor be accessed by so many elements of a mode, if its address is a multiple of that? */
 bool cutt_combine_allows(const cutt_combine_layout *l, int tensor, int mode, int64_t unit);
 

@@ -56,10 +56,12 @@ static bool are_tiles_faster(const plan_t *p) {
   return bytes == 4 && p->modes <= 3 && least * bytes >= LONG_RUN;
 }
 
-/* Is an operand that is repeated put in faster as a permutation's input? Where kernels of tiles access 16 bytes at a time, only in long
- * runs that it has with D, which are of one element of it where it lacks D's first mode: measured, docs/log.md. */
+/* Is an operand that is repeated put in faster as a permutation's input? Where kernels access 16 bytes at a time, only in long runs that it
+ * has with D, which are of one element of it where it lacks D's first mode; elements of 8 and 16 bytes never, and those of 4 not where
+ * they are accessed one by one: measured, docs/log.md. */
 static bool is_repeated_well(const plan_t *p, int operand) {
   const cutt_tensor t = cutt_elementwise_tensor(operand);
+  if (p->type->bytes > 4 || (p->type->bytes == 4 && !p->device->has_wide)) return false;
   const bool lacks = !p->mode[0].stride[t], wide = p->device->has_wide;
   int64_t bytes = p->type->bytes, run = bytes, far = 1;
   bool on = true;

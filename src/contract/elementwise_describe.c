@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "contract/device_elementwise.h"
 #include "contract/problem.h"
 #include "plan/services.h"
@@ -40,7 +41,11 @@ static int64_t chunk_of(const plan_t *p, int mode) {
   if (!p->device) return p->mode[mode].chunk;
   if (is_permutation(p)) return p->mode[mode].extent;
   const cutt_combine_args *args = &launch_of(p)->args;
-  int64_t chunk = 1;
+  int64_t chunk = 1, left = launch_of(p)->numbered;
+  if (left) {
+    for (int i = 0; i < mode; ++i) left = (left + p->mode[i].extent - 1) / p->mode[i].extent;
+    return smaller(left, p->mode[mode].extent);
+  }
   for (uint32_t i = 0; i < args->tile_modes; ++i)
     if (args->mode[i].step[0] == p->mode[mode].stride[CUTT_RESULT] * args->chunk[i]) chunk = args->chunk[i];
   return chunk;

@@ -71,7 +71,7 @@ static void place(setting *s, int64_t offset) {
 
 static simt_launch launch_of(const setting *s, const cutt_combine_launch *launch) {
   static const char *const names[] = {"f16", "bf16", "f32", "f64", "c32", "c64", "i32", "i64"};
-  static const char *const wide[] = {"f16", "bf16", "f32", "f64", "c32", "i32", "i64"};
+  static const char *const wide[] = {"f16", "bf16", "f32", "i32"};
   char name[64];
   simt_launch l = {.in = s->memory[A],
                    .out = s->memory[D],
@@ -87,6 +87,8 @@ static simt_launch launch_of(const setting *s, const cutt_combine_launch *launch
                    .write = {s->memory[D], s->bytes[D]}};
   if (launch->kernel < 8)
     snprintf(name, sizeof name, "cutt_combine_%s", names[launch->kernel]);
+  else if (launch->kernel >= 12)
+    snprintf(name, sizeof name, "cutt_combine_line_%s", names[launch->kernel - 12]);
   else
     snprintf(name, sizeof name, "cutt_combine_wide_%s", wide[launch->kernel - 8]);
   assert_true(simt_pass_named(name, &launch->args, &l));

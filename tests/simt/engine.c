@@ -104,6 +104,7 @@ CUTT_STRIP_KERNELS(DECLARE_STRIP)
 #define DECLARE_COMBINE(name) extern simt_combine_kernel cutt_##name;
 CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
 CUTT_COMBINE_WIDE_KERNELS(DECLARE_COMBINE)
+CUTT_COMBINE_LINE_KERNELS(DECLARE_COMBINE)
 
 #define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, NULL, &cutt_##name##_most_threads},
 #define LIST_FLAT(name) {NULL, NULL, cutt_##name, NULL, &cutt_##name##_most_threads},
@@ -168,9 +169,10 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_strip_kernel *strip;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
-                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_JOIN_KERNELS(LIST_JOIN)
-                          CUTT_SMALL_KERNELS(LIST_SMALL) CUTT_STAGED_KERNELS(LIST_STAGED)
-                              CUTT_STRETCH_KERNELS(LIST_STRETCH) CUTT_STRIP_KERNELS(LIST_STRIP)};
+                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_COMBINE_LINE_KERNELS(LIST_COMBINE)
+                          CUTT_SUM_KERNELS(LIST_SUM) CUTT_JOIN_KERNELS(LIST_JOIN) CUTT_SMALL_KERNELS(LIST_SMALL)
+                              CUTT_STAGED_KERNELS(LIST_STAGED) CUTT_STRETCH_KERNELS(LIST_STRETCH)
+                                  CUTT_STRIP_KERNELS(LIST_STRIP)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;

@@ -9,7 +9,10 @@
  *
  * Where its runs begin anywhere, an operand is loaded by windows: the 16 bytes at multiples of 16 that a run touches. Steps from run to run in
  * shared memory have the same remainders by 16 bytes as in the operand, so that a window is one there, too, and where an element is still is
- * the sum of one term of its position and one of its row. */
+ * the sum of one term of its position and one of its row.
+ *
+ * Where no operand is turned, D's elements are numbered instead, those of a part after the other: a part has so many of them that in every
+ * tensor it spans less than 2^31 bytes, and a thread works out from numbers where its elements are (combine_line.h). Modes are those of a part, then those that count parts, of which the first may be the rest of a part's last one. */
 #ifndef CUTT_GPU_KERNELS_COMBINE_ARGS_H
 #define CUTT_GPU_KERNELS_COMBINE_ARGS_H
 
@@ -57,7 +60,10 @@ typedef enum cutt_combine_table {
       CUTT_COMBINE_TURN_LEFT /* and a byte for each row: is it there in a tile that is not whole */
 } cutt_combine_table;
 
-/* Rows of a thread that are computed at once: so many loads of each operand are in flight. */
+/* Accesses of 16 bytes of a thread, where D's are numbered. */
+enum { CUTT_COMBINE_ACCESSES = 4 };
+
+/* Rows of a thread, or elements where D's are numbered, that are computed at once: so many loads of each operand are in flight. */
 #define CUTT_COMBINE_ROWS_OF(element_bytes) ((element_bytes) > 4 ? 4u : 8u)
 
 typedef enum cutt_combine_use {
@@ -90,8 +96,10 @@ typedef struct cutt_combine_walk {
 
 /* Those of which a tile has more than 1 come first. Tiles are counted in the order of the modes. */
 typedef struct cutt_combine_mode {
-  cutt_divisor chunks;
-  int64_t step[1 + CUTT_COMBINE_OPERANDS]; /* of D, A, B, C: from a chunk to the next one */
+  cutt_divisor chunks; /* of a part's: its extent */
+  int64_t step
+      [1 +
+       CUTT_COMBINE_OPERANDS]; /* of D, A, B, C: from a chunk to the next one; where D's elements are numbered in bytes */
 } cutt_combine_mode;
 
 typedef struct cutt_combine_scalar {
@@ -100,13 +108,22 @@ typedef struct cutt_combine_scalar {
   uint32_t mixed; /* it has an imaginary part */
 } cutt_combine_scalar;
 
+/* blocks: that do a part; elements of a part, and of one that is last in a mode that parts cut. beside: a bit for each of D, A, B, C that has
+ * a part's elements one after the other, as they are numbered; one: of D, A and B the only one that has not, if it is A or B, or A
+ * if all have; else 0. Of accesses of 16 bytes: tail: elements of the last one of the first mode, if that is not whole, else 0; and
+ * which one that is; cut: it is there in parts that are last alone. */
+typedef struct cutt_combine_parts {
+  cutt_divisor blocks;
+  uint32_t elements, last, beside, one, tail, tail_at, cut;
+} cutt_combine_parts;
+
 /* Bytes, from an operand's first element on: what it spans; and from a tile's, what windows may touch. */
 typedef struct cutt_combine_span {
   int64_t low, high, reach[2];
 } cutt_combine_span;
 
 typedef struct cutt_combine_args {
-  uint32_t modes, tile_modes;
+  uint32_t modes, tile_modes;                                                /* tile_modes: of a tile, or of a part */
   uint32_t tiles, step;                                                      /* from a block's tile to its next one */
   uint32_t use[CUTT_COMBINE_OPERANDS], scaled[CUTT_COMBINE_OPERANDS], op[2]; /* op: each a cutt_combine */
   uint32_t three;                                                            /* is there a third operand */
@@ -117,7 +134,10 @@ typedef struct cutt_combine_args {
   uint32_t beside[CUTT_COMBINE_OPERANDS];    /* bytes there from an element to the next one in D's first mode */
   cutt_combine_scalar scale[CUTT_COMBINE_OPERANDS];
   uint32_t chunk[CUTT_COMBINE_TILE_MODES], last[CUTT_COMBINE_TILE_MODES]; /* last: of the last chunk of a mode */
-  cutt_combine_walk walk[1 + CUTT_COMBINE_OPERANDS];
+  union {
+    cutt_combine_walk walk[1 + CUTT_COMBINE_OPERANDS];
+    cutt_combine_parts parts; /* where D's elements are numbered */
+  };
   cutt_combine_span span[CUTT_COMBINE_OPERANDS]; /* of those that are loaded by windows */
   /* From a digit of the first walk to its next one: in D and in each operand, of what is turned in bytes of shared memory; and from a
    * digit of another operand's walk: in the operand, and there. */

@@ -182,31 +182,22 @@ DEVICE void COMBINE_OF(combine_turn_)(const cutt_combine_walk *walk, uint32_t se
 }
 
 /* What a thread has of an operand in some rows, of which those are there whose bits are set. */
-DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k, const unsigned char *from,
-                                      uint32_t first, uint32_t there, COMBINE_WORD *value) {
-  const uint32_t place = combine_place(from);
+DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k, uint32_t place, uint32_t first,
+                                      uint32_t there, COMBINE_WORD *value) {
   const uint32_t at = combine_row_at(&args->walk[0], first) + (CUTT_COMBINE_ROW_A + k) * CUTT_COMBINE_WORD_BYTES;
   UNROLL(COMBINE_ROWS)
   for (uint32_t i = 0; i < COMBINE_ROWS; ++i) value[i] = COMBINE_ACCESS(pass_none)();
-  if (args->use[k] == CUTT_COMBINE_TURNED) {
-    UNROLL(COMBINE_ROWS)
-    for (uint32_t i = 0; i < COMBINE_ROWS; ++i) {
-      if (there >> i & 1)
-        value[i] = COMBINE_ACCESS(shared_load)(place + shared_load4(at + i * (4 * CUTT_COMBINE_WORD_BYTES)));
-    }
-  } else if (args->use[k] == CUTT_COMBINE_DIRECT) {
-    UNROLL(COMBINE_ROWS)
-    for (uint32_t i = 0; i < COMBINE_ROWS; ++i) {
-      if (!(there >> i & 1)) continue;
-      const int64_t row = (int32_t)shared_load4(at + i * (4 * CUTT_COMBINE_WORD_BYTES));
-      value[i] = COMBINE_ACCESS(global_load)(from + row * COMBINE_BYTES);
-    }
+  if (args->use[k] != CUTT_COMBINE_TURNED) return;
+  UNROLL(COMBINE_ROWS)
+  for (uint32_t i = 0; i < COMBINE_ROWS; ++i) {
+    if (there >> i & 1)
+      value[i] = COMBINE_ACCESS(shared_load)(place + shared_load4(at + i * (4 * CUTT_COMBINE_WORD_BYTES)));
   }
 }
 
-/* Where a thread's elements are, as combine_at says. */
+/* Where a thread's elements are: in shared memory, and in D. */
 typedef struct COMBINE_OF(combine_at_) {
-  const unsigned char *a, *b, *c;
+  uint32_t a, b, c;
   unsigned char *d;
 } COMBINE_OF(combine_at_);
 
@@ -260,11 +251,11 @@ DEVICE void COMBINE_OF(combine_rows_)(const cutt_combine_args *args, const COMBI
       if (there >> r & 1) row = shared_load16(entry + r * (4 * CUTT_COMBINE_WORD_BYTES));                              \
       d[r] = row.x, a[r] = row.y, b[r] = row.z, c[r] = row.w;                                                          \
     }                                                                                                                  \
-    COMBINE_OF(combine_get##vector##_)(combine_place(at->a), args->beside[0], a, there, x);                            \
-    COMBINE_OF(combine_get##vector##_)(combine_place(at->b), args->beside[1], b, there, y);                            \
+    COMBINE_OF(combine_get##vector##_)(at->a, args->beside[0], a, there, x);                                           \
+    COMBINE_OF(combine_get##vector##_)(at->b, args->beside[1], b, there, y);                                           \
     COMBINE_JOIN(args->op[0], x, y, (vector) * (together))                                                             \
     if (args->three) {                                                                                                 \
-      COMBINE_OF(combine_get##vector##_)(combine_place(at->c), args->beside[2], c, there, y);                          \
+      COMBINE_OF(combine_get##vector##_)(at->c, args->beside[2], c, there, y);                                         \
       COMBINE_JOIN(args->op[1], x, y, (vector) * (together))                                                           \
     }                                                                                                                  \
     UNROLL(together)                                                                                                   \
@@ -407,10 +398,10 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_), COMBINE_BLOCKS)
     const uint32_t next = tile.number + args.step;
     const bool last = next >= args.tiles;
     if (!last) combine_list_tile(&args, next, turn + 1);
-    const COMBINE_OF(combine_at_) at = {combine_at(&args, 0, a + tile.a * COMBINE_BYTES, mine.a, COMBINE_BYTES),
-                                        combine_at(&args, 1, b + tile.b * COMBINE_BYTES, mine.b, COMBINE_BYTES),
-                                        combine_at(&args, 2, c + tile.c * COMBINE_BYTES, mine.c, COMBINE_BYTES),
-                                        result + (tile.d + mine.d) * COMBINE_BYTES};
+    const COMBINE_OF(combine_at_)
+        at = {combine_at(&args, 0, a + tile.a * COMBINE_BYTES, mine.a),
+              combine_at(&args, 1, b + tile.b * COMBINE_BYTES, mine.b),
+              combine_at(&args, 2, c + tile.c * COMBINE_BYTES, mine.c), result + (tile.d + mine.d) * COMBINE_BYTES};
     async_wait(0);
     barrier();
     COMBINE_OF(combine_all_)(&args, &at, set);

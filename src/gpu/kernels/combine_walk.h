@@ -144,15 +144,10 @@ DEVICE uint32_t combine_shift(const cutt_combine_args *args, uint32_t operand, c
   return (uint32_t)(uintptr_t)tile & args->walk[1 + operand].window;
 }
 
-/* Where a thread's elements of an operand are: an address, or of what is turned a place in shared memory, as if it were one, so that both
- * take the same registers. */
-DEVICE const unsigned char *combine_at(const cutt_combine_args *args, uint32_t operand, const unsigned char *tile,
-                                       int32_t mine, int32_t bytes) {
-  if (args->use[operand] != CUTT_COMBINE_TURNED) return tile + (int64_t)mine * bytes;
-  return (const unsigned char *)(uintptr_t)(args->turned_at[operand] + combine_shift(args, operand, tile) +
-                                            (uint32_t)mine);
+/* Where a thread's elements of an operand that is turned are in shared memory. tile: where the tile begins in the operand. */
+DEVICE uint32_t combine_at(const cutt_combine_args *args, uint32_t operand, const unsigned char *tile, int32_t mine) {
+  return args->turned_at[operand] + combine_shift(args, operand, tile) + (uint32_t)mine;
 }
-DEVICE uint32_t combine_place(const unsigned char *at) { return (uint32_t)(uintptr_t)at; }
 
 /* To work out where a tile begins takes long: one warp does it for all, while the block waits for the tile before. */
 DEVICE uint32_t combine_tile_at(uint32_t turn) { return CUTT_COMBINE_TILES_AT + turn % 2 * CUTT_COMBINE_TILE_BYTES; }
