@@ -9,6 +9,11 @@
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                   const cutt_blas *blas, int threads, int64_t limit, bool *done);
 
+/* Plans the sums over modes that only one operand has, by plans of their own, and puts their results in the operands' place. Not with
+ * operators that do not go past the product; nor where the other operand has one element: then the contraction is such a sum itself;
+ * nor where the sum would take more than the workspace's limit: its modes are loops then. */
+cuttResult cutt_contraction_sum_first(struct cuttContractionStruct *plan, int64_t limit);
+
 /* Has the sum done in parts: what is left is to be taken after that. Then makes the rest of the plan: by the model's choice; in one pass, on
  * the CPU or on a GPU; by the algorithm in plan->algorithm, of which plan->cost is the cost. */
 cuttResult cutt_contraction_take_parts(struct cuttContractionStruct *plan, const cutt_split *split, int64_t limit);

@@ -19,7 +19,7 @@ from ._contract import _LETTERS, Operand, check_type, contract, extents_of, name
 from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
-from ._network import Network, pool
+from ._network import Network
 from ._permute import arithmetic_of, misfit, packed, permute, plan_key, run, vouched_for
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 import numpy as np
 
