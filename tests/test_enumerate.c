@@ -17,6 +17,20 @@
 #include "support/check.h"
 #include "support/problem.h"
 
+/* Every second to fourth element, and short runs with gaps behind them, on one side or both. */
+static void add_gaps(test_rng *rng, test_problem *p) {
+  int64_t in = test_chance(rng, 40) ? test_random_in(rng, 2, 4) : 1, out = test_chance(rng, 15) ? 2 : 1;
+  p->in_strided = p->out_strided = true;
+  for (int i = 0; i < p->rank; i++) {
+    p->in_strides[i] = in;
+    p->out_strides[i] = out;
+    in *= p->extents[i];
+    out *= p->extents[p->perm[i]];
+    if (i < 2 && test_chance(rng, 40)) in += test_random_in(rng, 1, in);
+    if (i < 2 && test_chance(rng, 40)) out += test_random_in(rng, 1, out);
+  }
+}
+
 static void make_problem(test_rng *rng, int most_rank, cutt_canonical *canonical) {
   static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
   int64_t extents[16];
@@ -28,7 +42,8 @@ static void make_problem(test_rng *rng, int most_rank, cutt_canonical *canonical
     extents[j] = test_random_in(rng, 1, test_chance(rng, 40) ? 8 : largest);
   }
   test_shuffle(rng, perm, rank);
-  const test_problem problem = test_packed(types[test_random_in(rng, 0, 4)], rank, extents, perm);
+  test_problem problem = test_packed(types[test_random_in(rng, 0, 4)], rank, extents, perm);
+  if (test_chance(rng, 30)) add_gaps(rng, &problem);
   const cuttProblem_t view = test_problem_view(&problem);
   assert_success(cutt_canonicalize(&view, canonical));
   canonical->far = test_chance(rng, 30);
@@ -418,11 +433,38 @@ static void best_on_cpus(void **unused) {
   hold_shortfall("processors", &s, 2.7, 1.025);
 }
 
+/* Rows of 600 doubles and a gap: what may be one row with tables is none to kernels that copy runs, nor where the gap may have a page
+ * of its own. */
+static void rows_over_gaps(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {600, 40, 4}, gaps[] = {1, 511, 512};
+  static const int perm[] = {2, 1, 0};
+  const cutt_device *device = cutt_device_find("h200");
+  for (int i = 0; i < 3; i++) {
+    const char *why = NULL;
+    cutt_canonical canonical;
+    test_problem problem = test_packed(CUTT_BYTES_8, 3, extents, perm);
+    problem.in_strided = true;
+    problem.in_strides[1] = 600 + gaps[i];
+    problem.in_strides[2] = 40 * problem.in_strides[1];
+    const cuttProblem_t view = test_problem_view(&problem);
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate candidate = {.m = 2, .k = 1, .split_m = 2, .threads = 256};
+    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    assert_int_equal(cutt_gpu_accept(device, &canonical, &candidate, &why), gaps[i] * 8 < CUTT_GPU_PAGE);
+    candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+    assert_false(cutt_gpu_accept(device, &canonical, &candidate, &why));
+    assert_non_null(why);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_is_the_same), cmocka_unit_test(the_first_is_the_same_on_cpus),
       cmocka_unit_test(bounds_hold),           cmocka_unit_test(bounds_leave_out_nothing),
-      cmocka_unit_test(best_on_gpus),          cmocka_unit_test(best_on_cpus),
+      cmocka_unit_test(rows_over_gaps),        cmocka_unit_test(best_on_gpus),
+      cmocka_unit_test(best_on_cpus),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

@@ -10,6 +10,12 @@ static uint32_t side_alignment(const cutt_canonical *c, const cutt_gpu_tile *til
   const uint64_t w = (uint64_t)c->elem_bytes, set = input ? tile->in_m : tile->in_k;
   uint64_t bits = start | (input ? tile->row_steps : tile->column_steps) | CUTT_GPU_ALIGNED;
   if (!lengths) return (uint32_t)cutt_gpu_power(bits);
+  if (input && tile->row_gaps) { /* rows end anywhere (load_tails in rows.h), but have a load at least */
+    const int64_t row_bytes = tile->row_length * (int64_t)w;
+    uint32_t align = (uint32_t)cutt_gpu_power(bits);
+    while (align > 4 && align > row_bytes) align /= 2;
+    return align;
+  }
   uint64_t length = w, last_length = w;
   for (int j = 0; j < c->rank; ++j) {
     if (!(set >> j & 1)) continue;

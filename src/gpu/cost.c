@@ -157,7 +157,7 @@ typedef struct range {
   double bytes, align; /* its length; the power of two that divides where such ranges begin */
 } range;
 
-static range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+static inline range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
   int64_t length = 1, dense = 1;
   uint64_t bits = LINE;
   bool open = true;
@@ -174,6 +174,24 @@ static range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool i
     open = open && inside == extent;
   }
   return (range){(double)(length * c->elem_bytes), (double)cutt_gpu_power(bits)};
+}
+
+/* Blocks of `grain` bytes (sectors, lines) that a tile's columns touch in the mean, over those that they fill, less 1. Columns that
+ * follow one another in memory touch what lies between them, too, where that is less than a block. *ends: the same of what the first
+ * and the last of these touch beyond them. */
+static double partial_beside(const cutt_canonical *c, const cutt_gpu_tile *tile, double align, double grain,
+                             double *ends) {
+  const double w = c->elem_bytes;
+  double span = (double)tile->column_length * w, used = span;
+  for (int i = 0; i < tile->beside; ++i) {
+    const int j = tile->column[i];
+    const double step = (double)c->mode[j].out_stride * w;
+    if (step - span >= grain) break;
+    span += (double)(tile->extent[j] - 1) * step;
+    used *= (double)tile->extent[j];
+  }
+  *ends = partial(span, align, grain) * span / used;
+  return span / used - 1 + *ends;
 }
 
 /* How much of what does not fit into half of L2 comes from memory: all of it, if both tensors are larger than L2. */
@@ -199,6 +217,20 @@ double cutt_gpu_window_ends_of(const cutt_device *d, const cutt_canonical *c, co
   return partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
 }
 
+/* What goes over gaps instead: the sides of a tile as its rows and columns lie in memory. */
+static void count_gaps(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n) {
+  if (tile->row_gaps) {
+    const double span = n->row_bytes * (double)tile->rows / n->tile_bytes; /* over what is used of it */
+    n->row_gaps = span - 1;
+    n->read_lines = partial(n->row_bytes, n->in_align, LINE) * span;
+  }
+  if (tile->beside > 0) {
+    double ends;
+    n->written_lines = partial_beside(c, tile, n->out_align, LINE, &ends);
+    n->written_sectors = partial_beside(c, tile, n->out_align, cutt_gpu_sector(d), &n->column_ends);
+  }
+}
+
 static double steps_to(int64_t count, uint32_t step) {
   const uint32_t steps = ((uint32_t)count + step - 1) / step;
   return steps;
@@ -218,7 +250,7 @@ double cutt_gpu_table_entries(const cutt_canonical *c, const cutt_gpu_tile *tile
   const double threads = n->threads, w = c->elem_bytes, shared_load = n->access.shared_load;
   return up((double)tile->rows / threads) * tile->row_modes +
          up(n->column_bytes / shared_load / threads) * (tile->run_modes + (shared_load < w)) +
-         up((double)tile->columns / threads) * tile->column_modes;
+         up((double)(tile->columns + tile->short_columns) / threads) * tile->column_modes;
 }
 
 void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
@@ -234,11 +266,14 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = (double)cutt_gpu_power(tile->row_steps | LINE);
   n->out_align = (double)cutt_gpu_power(tile->column_steps | LINE);
+  n->tile_bytes = (double)tile->volume * w;
+  n->row_gaps = 0;
+  n->column_ends = -1;
   const range in = range_of(c, tile, true), out = range_of(c, tile, false);
   n->written_sectors = partial(out.bytes, out.align, cutt_gpu_sector(d));
   n->read_lines = partial(in.bytes, in.align, LINE);
   n->written_lines = partial(out.bytes, out.align, LINE);
-  n->tile_bytes = (double)tile->volume * w;
+  if (cutt_gpu_has_gaps(tile)) count_gaps(d, c, tile, n);
   n->tiles = (double)tile->tiles;
   double padded = 1, all = 1;
   for (int i = 0; i < 2; ++i) {
@@ -249,8 +284,8 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   }
   n->padding = padded / all - 1;
   const double loads = direct ? 0 : n->column_bytes / smaller(w, larger(1, n->out_align));
-  n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + tile->columns * CUTT_COLUMN_ENTRY) + loads * CUTT_RUN_ENTRY +
-                   CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + 256;
+  n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + (tile->columns + tile->short_columns) * CUTT_COLUMN_ENTRY) +
+                   loads * CUTT_RUN_ENTRY + CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + 256;
   n->shared_bytes = direct ? 0 : (double)tile->rows * (n->row_bytes + larger(w, 8));
 }
 
@@ -298,6 +333,11 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   const uint32_t row_loads = cutt_gpu_accesses((uint32_t)n->row_bytes, n->access.load);
   const uint32_t column_stores = cutt_gpu_accesses((uint32_t)n->column_bytes, n->access.store);
   n->load = steps_of(loads, row_loads, (uint32_t)tile->rows);
+  if (tile->row_gaps && n->access.load > 0 &&
+      (uint32_t)n->row_bytes % n->access.load != 0) { /* a load more for each row */
+    n->load.along = larger(1, n->load.along);
+    n->load.across += up((double)tile->rows / threads) / n->load.along;
+  }
   n->store = steps_of(stores, column_stores, (uint32_t)tile->columns);
   if (banks || n->access.store == n->access.shared_load || n->access.shared_load < 4) return;
   /* Bank conflicts may yet narrow the stores, of which there are more then, but perhaps fewer along a column. */
@@ -401,6 +441,7 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
   const double row = n->flat ? n->row_span : n->row_bytes, column = n->flat ? n->column_span : n->column_bytes;
   part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
   if (n->windows) part[PRESSED_SECTORS] *= window_pressure;
+  if (n->column_ends >= 0) part[PRESSED_SECTORS] = n->column_ends * bytes * byte * pressure;
   part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
@@ -504,7 +545,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   breakdown->memory = WORK;
   breakdown->work = STARTING - WORK;
   memset(part, 0, PARAMETERS * sizeof *part);
-  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
+  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic + n->row_gaps * bytes * byte;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
   part[READ_LINES] = (n->read_lines * (n->windows ? window_lines : 1) + n->read_again) * bytes * byte;
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;

@@ -20,6 +20,9 @@ typedef struct cutt_gpu_counts {
   /* Sectors and cache lines that the tile's ranges of memory touch in the mean, over those that they fill, less 1. A range
    * is a row, a column, or several that lie one behind the other. */
   double written_sectors, read_lines, written_lines;
+  /* Of rows with gaps: bytes of these, over the rows' own; where M_k goes on over gaps, sectors in part at both ends of columns that follow
+   * one another; else -1. */
+  double row_gaps, column_ends;
   double tile_bytes, tiles;     /* a tile's bytes; how many there are */
   double shared_bytes;          /* of a tile, with its rows' padding */
   double table_bytes;           /* of a block's tables */

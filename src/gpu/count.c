@@ -190,6 +190,7 @@ static double groups(const side *s, uint32_t accesses, uint32_t runs) {
 /* Runs that lie one behind the other in memory touch sectors as one long run does. */
 typedef struct joined {
   double shared;                  /* sectors that two runs of the same request have in common */
+  double shared_whole;            /* ... those between which there is no gap */
   double pairs;                   /* runs without a gap between them, both in one request */
   double runs, bytes;             /* the long runs of the tile: those joined across gaps of less than a sector */
   double whole_runs, whole_bytes; /* ... and those joined where there is no gap */
@@ -213,7 +214,7 @@ static joined join_runs(const kind *k, const side *s, double bytes, double runs)
   const cutt_gpu_tile *tile = k->tile;
   const uint64_t set = set_of(s, tile);
   const int *const list = s->input ? tile->row : tile->column, count = s->input ? tile->row_modes : tile->column_modes;
-  joined n = {0, 0, runs, bytes, runs, bytes};
+  joined n = {0, 0, 0, runs, bytes, runs, bytes};
   bool whole = true;
   /* Of the runs: the share that ends where a step of this mode begins; how far back in the list its beginning is. */
   double fraction = 1, back = 0;
@@ -227,8 +228,12 @@ static joined join_runs(const kind *k, const side *s, double bytes, double runs)
     double distance = 1; /* in the list */
     for (int l = 0; l < count && list[l] != j; ++l) distance *= (double)extent_of(k, list[l]);
     const double pairs = runs * fraction * (1 - 1 / (double)extent) * together(s, fabs(distance - back), runs);
-    n.shared += pairs * fmax(0, 1 - (floor(gap / s->start_align) + 1) * s->start_align / s->sector);
-    if (gap == 0) n.pairs += pairs;
+    const double shared = pairs * fmax(0, 1 - (floor(gap / s->start_align) + 1) * s->start_align / s->sector);
+    n.shared += shared;
+    if (gap == 0) {
+      n.pairs += pairs;
+      n.shared_whole += shared;
+    }
     back += distance * (double)(extent - 1);
     fraction /= (double)extent;
     n.bytes += step * (double)(extent - 1);
@@ -293,14 +298,31 @@ static void add_tails(const kind *k, const side *s, double tail, double runs, su
   sum->sectors += k->tiles * runs * touched(tail, power_of((uint32_t)tail), s->sector);
 }
 
+/* The ends of rows with gaps, by all threads, the widest access first; what they touch is counted with the rows, but for the
+ * sector that one shares with the access before it. */
+static void add_gap_tails(const kind *k, const side *s, uint32_t tail, double runs, sums *sum) {
+  double accesses = 0, cuts = 0;
+  for (uint32_t bytes = s->width / 2, at = 0; bytes > 0 && tail > 0; bytes /= 2) {
+    if (bytes < 4) bytes = tail; /* of a word in one */
+    if (tail < bytes) continue;
+    const double power = fmin((double)cutt_gpu_power(at | s->width), s->start_align);
+    accesses += 1;
+    cuts += 1 - power / s->sector;
+    at += bytes;
+    tail -= bytes;
+  }
+  sum->requests += k->tiles * accesses * ceil(runs / WARP);
+  sum->merged += k->tiles * accesses * ceil(runs / WARP);
+  sum->groups += k->tiles * accesses * ceil(runs / WARP);
+  sum->sectors += k->tiles * cuts * runs;
+}
+
 static void add(const kind *k, const side *s, sums *sum) {
   const cutt_gpu_tile *tile = k->tile;
   const uint64_t set = set_of(s, tile);
-  const int64_t length = length_of(k,
-                                   s->joined  ? tile->volume
-                                   : s->input ? tile->row_length
-                                              : tile->column_length,
-                                   set);
+  const int64_t whole = s->joined ? tile->volume : s->input ? tile->row_length : tile->column_length;
+  const int64_t length =
+      s->input && !s->joined ? cutt_gpu_row_span(k->canonical, tile, k->extent[0]) : length_of(k, whole, set);
   const uint32_t runs = s->joined ? 1 : (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
   const uint32_t run_bytes = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
   const uint32_t accesses = s->anywhere ? (run_bytes + 7 - align) / 4 : run_bytes / s->width;
@@ -310,6 +332,7 @@ static void add(const kind *k, const side *s, sums *sum) {
     a.cuts += cut_inside(s, accesses);
   }
   const joined n = join_runs(k, s, run_bytes, runs);
+  const uint32_t gap_tail = tile->row_gaps && s->input && !s->anywhere ? run_bytes % s->width : 0;
   double full = 1; /* the share of requests whose warps store a whole word */
   double inside = s->copies ? accesses * s->width : run_bytes,
          sectors = runs * touched(inside, s->start_align, s->sector);
@@ -329,9 +352,10 @@ static void add(const kind *k, const side *s, sums *sum) {
     sum->sectors_whole += k->tiles * fmax(0, runs * e.whole * (inside - s->sector + 4) / s->sector - a.cuts);
   } else {
     /* Each end of a run inside a sector, and each cut, makes one sector more touched and one fewer whole. */
-    sum->sectors_whole += k->tiles * fmax(0, 2 * runs * inside / s->sector - (sectors + a.cuts - n.shared));
+    sum->sectors_whole += k->tiles * fmax(0, 2 * runs * inside / s->sector - (sectors + a.cuts - n.shared_whole));
   }
   sectors += a.cuts - n.shared;
+  if (gap_tail > 0) add_gap_tails(k, s, gap_tail, runs, sum);
   if (s->copies && run_bytes > inside) add_tails(k, s, run_bytes - inside, runs, sum);
   sum->requests += k->tiles * a.requests;
   sum->merged += k->tiles * a.merged;

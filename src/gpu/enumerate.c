@@ -8,89 +8,16 @@
 #include "base/number.h"
 #include "gpu/bounds.h"
 #include "gpu/flat.h"
+#include "gpu/grow.h"
 #include "gpu/launch.h"
 #include "gpu/paper.h"
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
 
-enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192, BATCH_BYTES = 20480 };
+enum { RUNS = CUTT_GPU_RUNS, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192, BATCH_BYTES = 20480 };
 /* A candidate that is predicted to take so many times as long as the best is of no interest. */
 static const double worth_listing = 1.6;
 static const int block_threads[] = {CUTT_GPU_LEAST_THREADS, 512}, flat_threads[] = {256, 128, 64};
-static const int64_t run_bytes[RUNS] = {64, 128, 256, 512, 1024, 2048};
-
-/* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0. */
-typedef struct prefix {
-  int count;
-  int64_t split, length;
-} prefix;
-
-/* A chunk of about `wanted` of `extent`: chunks as even as possible, and of whole sectors where that changes little.
- * step_bytes: of an element of the mode. */
-static int64_t even_chunk(const cutt_device *d, int64_t extent, int64_t wanted, int64_t step_bytes) {
-  if (wanted < 1) wanted = 1;
-  if (wanted >= extent) return extent;
-  const int64_t count = cutt_gpu_chunks(extent, wanted);
-  int64_t chunk = cutt_gpu_chunks(extent, count);
-  const int64_t bytes = cutt_gpu_sector(d), sector = bytes / (int64_t)cutt_gpu_power((uint64_t)(step_bytes | bytes));
-  if (chunk >= 2 * sector) chunk = (chunk + sector - 1) / sector * sector;
-  return chunk < extent ? chunk : extent;
-}
-
-static prefix grow(const cutt_device *d, const cutt_canonical *c, const int *order, bool input, int64_t bytes) {
-  prefix p = {0, 0, 1};
-  int64_t stride = 1;
-  for (int i = 0; i < c->rank && p.split == 0; ++i) {
-    const cutt_mode *mode = &c->mode[order ? order[i] : i];
-    const int64_t reached = p.length * c->elem_bytes; /* >= 1 */
-    if ((input ? mode->in_stride : mode->out_stride) != stride || reached * 4 > bytes * 3) break;
-    /* A whole mode may overshoot by half. */
-    int64_t chunk = mode->extent;
-    const int64_t wanted = bytes / (reached > 0 ? reached : 1);
-    if (mode->extent > wanted * 3 / 2) chunk = even_chunk(d, mode->extent, wanted, reached);
-    if (chunk == 1) break;
-    p.count = i + 1;
-    p.length *= chunk;
-    if (chunk < mode->extent) p.split = chunk;
-    stride *= mode->extent;
-  }
-  return p;
-}
-
-static int grow_all(const cutt_device *d, const cutt_canonical *c, const int *order, bool input, prefix *list) {
-  int count = 0;
-  for (int i = 0; i < RUNS; ++i) {
-    const prefix p = grow(d, c, order, input, run_bytes[i]);
-    if (count > 0 && list[count - 1].count == p.count && list[count - 1].split == p.split) continue;
-    list[count++] = p;
-  }
-  return count;
-}
-
-/* Where M_m and M_k have a mode in common, what one of them cuts must be what the other has. */
-static void reconcile(const cutt_canonical *c, prefix *m, prefix *k) {
-  const int cut_m = m->split > 0 ? m->count - 1 : -1, cut_k = k->split > 0 ? c->out_order[k->count - 1] : -1;
-  int place = 0; /* of the mode that M_m cuts, in the output */
-  while (cut_m >= 0 && c->out_order[place] != cut_m) ++place;
-  if (cut_m >= 0 && cut_m == cut_k) {
-    m->split = k->split = m->split > k->split ? m->split : k->split;
-    return;
-  }
-  if (cut_m >= 0 && place < k->count) {
-    if (place == k->count - 1) {
-      k->split = m->split;
-    } else {
-      m->split = 0;
-    }
-  }
-  if (cut_k >= 0 && cut_k < m->count) {
-    if (cut_k == m->count - 1 && m->split == 0) {
-      m->split = k->split;
-    } else {
-      k->split = 0;
-    }
-  }
-}
 
 typedef struct listing {
   const cutt_device *device;
@@ -148,7 +75,7 @@ static const times none = {0, 0};
 
 /* M_m and M_k, and lower bounds of what candidates of these take. */
 typedef struct pair {
-  prefix m, k;
+  cutt_gpu_prefix m, k;
   times least;
 } pair;
 
@@ -306,7 +233,8 @@ static void make_copy(const listing *l, int64_t parts, cutt_candidate *candidate
   memset(candidate, 0, sizeof *candidate);
   candidate->m = candidate->k = c->rank > 0;
   candidate->param[CUTT_GPU_PARAM_DIRECT] = 1;
-  const int64_t largest = LARGEST * parts / c->elem_bytes, chunk = even_chunk(l->device, run, largest, c->elem_bytes);
+  const int64_t largest = LARGEST * parts / c->elem_bytes,
+                chunk = cutt_gpu_even_chunk(l->device, run, largest, c->elem_bytes);
   if (run > LARGEST / c->elem_bytes) {
     candidate->split_m = candidate->split_k = chunk < run ? chunk : 0;
   } else {
@@ -361,7 +289,7 @@ static void add_whole_runs(listing *l) {
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = 1;
     candidate.split_m = candidate.split_k =
-        even_chunk(l->device, c->mode[0].extent, tile_bytes[i] / c->elem_bytes, c->elem_bytes);
+        cutt_gpu_even_chunk(l->device, c->mode[0].extent, tile_bytes[i] / c->elem_bytes, c->elem_bytes);
     if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
         cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
       continue;
@@ -386,7 +314,7 @@ static void add_turns(listing *l) {
   if (first == 0 || columns % 2 == 0 || l->alone >= 0) return;
   for (size_t i = 0; i < sizeof tile_bytes / sizeof *tile_bytes; ++i) {
     const int64_t elements = tile_bytes[i] / (columns * c->elem_bytes), extent = c->mode[first].extent;
-    const int64_t chunk = even_chunk(l->device, extent, elements, c->elem_bytes);
+    const int64_t chunk = cutt_gpu_even_chunk(l->device, extent, elements, c->elem_bytes);
     cutt_candidate candidate;
     cutt_gpu_counts counts;
     const char *why;
@@ -441,7 +369,9 @@ static times least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_g
   return least;
 }
 
-static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
+static bool same_prefix(const cutt_gpu_prefix *a, const cutt_gpu_prefix *b) {
+  return a->count == b->count && a->split == b->split;
+}
 
 /* The lower of the two bounds. */
 static double either(const pair *p) { return smaller(p->least.tables, p->least.flat); }
@@ -463,16 +393,17 @@ static int insert_pair(pair *list, int count, const pair *p) {
 static int pair_up(const listing *l, pair *list) {
   const cutt_canonical *c = l->c;
   const cutt_device *d = l->device;
-  prefix m[RUNS], k[RUNS];
+  cutt_gpu_prefix m[RUNS], k[RUNS];
   cutt_gpu_side rows[RUNS], columns[RUNS];
-  const int ms = grow_all(d, c, NULL, true, m), ks = grow_all(d, c, c->out_order, false, k);
+  const int ms = cutt_gpu_grow_all(d, c, NULL, true, RUNS, m);
+  const int ks = cutt_gpu_grow_all(d, c, c->out_order, false, RUNS, k);
   for (int i = 0; i < ms; ++i) cutt_gpu_side_count(d, c, NULL, m[i].count, m[i].split, true, &rows[i]);
   for (int i = 0; i < ks; ++i) cutt_gpu_side_count(d, c, c->out_order, k[i].count, k[i].split, false, &columns[i]);
   int count = 0;
   for (int i = 0; i < ms; ++i) {
     for (int j = 0; j < ks; ++j) {
       pair p = {m[i], k[j], none};
-      reconcile(c, &p.m, &p.k);
+      cutt_gpu_reconcile(c, &p.m, &p.k);
       cutt_gpu_side row = rows[i], column = columns[j];
       if (!same_prefix(&p.m, &m[i])) cutt_gpu_side_count(d, c, NULL, p.m.count, p.m.split, true, &row);
       if (!same_prefix(&p.k, &k[j])) cutt_gpu_side_count(d, c, c->out_order, p.k.count, p.k.split, false, &column);
@@ -500,6 +431,72 @@ static void add_pair(listing *l, const pair *p, bool shared) {
   if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, p->least, BATCH_BYTES / bytes);
 }
 
+/* Runs of the first mode that both sides have, with gaps between their elements on one of them: whole, several at a time, or in chunks
+ * that are longer than those of pairs, of which a tile has one. */
+static void add_sparse_runs(listing *l) {
+  static const int64_t tile_bytes[] = {8192, 16384, 32768};
+  static const times least = {0, INFINITY};
+  const cutt_canonical *c = l->c;
+  const int64_t extent = c->mode[0].extent, run = extent * c->elem_bytes, in = c->mode[0].in_stride;
+  const int64_t out = c->mode[0].out_stride;
+  if (c->out_order[0] != 0 || (in == 1 && out == 1) || in < 1 || larger(in, out) > CUTT_GPU_MOST_SPAN) return;
+  for (size_t i = 0; i < sizeof tile_bytes / sizeof *tile_bytes; ++i) {
+    cutt_candidate candidate;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    if (run * 2 <= tile_bytes[i] * 3) {
+      add_batch(l, &candidate, least, tile_bytes[i] / run > 0 ? tile_bytes[i] / run : 1);
+    } else {
+      candidate.split_m = candidate.split_k =
+          cutt_gpu_even_chunk(l->device, extent, tile_bytes[i] / c->elem_bytes, c->elem_bytes);
+      add(l, &candidate, least);
+    }
+  }
+}
+
+/* The lower bound of a pair over gaps, of which less follows from its sides. Without tables there are none. */
+static times least_over_gaps(const listing *l, const pair *p) {
+  const cutt_canonical *c = l->c;
+  cutt_gpu_side row = {.edge = 1, .load = CUTT_GPU_ALIGNED}, column = {.edge = 1};
+  const cutt_mode *first = &c->mode[c->out_order[0]];
+  const bool along = c->out_order[0] < p->m.count && first->extent * c->elem_bytes >= CUTT_GPU_ALONG;
+  if (p->k.count > 0 && first->out_stride == 1 && !along) row.load = larger(4, c->elem_bytes);
+  double elements = cutt_gpu_box_of(c, p->m.count, p->m.split, p->k.count, p->k.split).elements;
+  if (p->m.split == 0 && p->k.split == 0 && elements * c->elem_bytes <= SMALL_TILE_BYTES)
+    elements = BATCH_BYTES / (double)c->elem_bytes; /* with a batch */
+  return (times){cutt_gpu_least_with_tables(&l->bounds, &row, &column, elements), INFINITY};
+}
+
+static void add_pairs_of(listing *l, const cutt_gpu_prefix *m, int ms, const cutt_gpu_prefix *k, int ks) {
+  pair list[CUTT_GPU_RUNS_OVER_GAPS * CUTT_GPU_RUNS_OVER_GAPS];
+  int count = 0;
+  for (int i = 0; i < ms * ks; ++i) {
+    pair p = {m[i / ks], k[i % ks], none};
+    cutt_gpu_shorten(l->c, &p.m, &p.k);
+    cutt_gpu_reconcile(l->c, &p.m, &p.k);
+    p.least = least_over_gaps(l, &p);
+    count = insert_pair(list, count, &p);
+  }
+  for (int i = 0; i < count; ++i) add_pair(l, &list[i], false);
+}
+
+/* M_m and M_k that go on over gaps, which dense tensors do not have. */
+static void add_over_gaps(listing *l) {
+  const cutt_canonical *c = l->c;
+  const cutt_device *d = l->device;
+  enum { MOST = CUTT_GPU_RUNS_OVER_GAPS };
+  cutt_gpu_prefix m[MOST], k[MOST], m_gaps[MOST], k_gaps[MOST];
+  const int ms_gaps = cutt_gpu_grow_over_gaps(d, c, NULL, true, m_gaps);
+  const int ks_gaps = cutt_gpu_grow_over_gaps(d, c, c->out_order, false, k_gaps);
+  if (ms_gaps + ks_gaps == 0) return;
+  add_sparse_runs(l);
+  const int ms = cutt_gpu_grow_all(d, c, NULL, true, MOST, m);
+  const int ks = cutt_gpu_grow_all(d, c, c->out_order, false, MOST, k);
+  add_pairs_of(l, m_gaps, ms_gaps, k_gaps, ks_gaps);
+  add_pairs_of(l, m_gaps, ms_gaps, k, ks);
+  add_pairs_of(l, m, ms, k_gaps, ks_gaps);
+}
+
 static int list_all(listing *l) {
   const cutt_canonical *c = l->c;
   if (copies_runs(c, c->base_bytes)) add_copies(l);
@@ -515,6 +512,7 @@ static int list_all(listing *l) {
     add_pair(l, &pairs[i], shared);
     if (l->alone < 0) add_apart(l, &pairs[i], &seen);
   }
+  add_over_gaps(l);
   while (l->count > 1 && l->list[l->count - 1].seconds >= bound_of(l)) --l->count;
   return l->count;
 }

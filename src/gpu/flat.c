@@ -62,6 +62,7 @@ uint32_t cutt_gpu_run_columns(const cutt_gpu_tile *tile) {
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   const uint32_t turns = cutt_gpu_run_columns(tile);
   int outside = 0;
+  if (cutt_gpu_has_gaps(tile)) return refuse(why, "flat is for runs without gaps");
   if (direct) return takes_copy(c, tile, why);
   if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
     return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");

@@ -114,8 +114,25 @@ static void fill_counts(const layout *l) {
   cutt_kernel_args *args = &l->launch->args;
   const uint32_t w = (uint32_t)l->canonical->elem_bytes;
   args->row_bytes = count_over(tile, tile->in_m, tile->row_length * w);
+  args->row_gap = 0;
+  if (tile->row_gaps && args->row_bytes.cut > 0) { /* behind the last element there is no gap */
+    const int j = tile->cut[0];
+    const uint32_t step = (uint32_t)l->canonical->mode[j].in_stride * w;
+    args->row_gap = step * (uint32_t)tile->extent[j] - (uint32_t)tile->row_length * w;
+    args->row_bytes.each = step;
+  }
   args->rows = count_over(tile, ~tile->in_m, tile->rows);
   args->columns = count_over(tile, ~tile->in_k, tile->columns);
+  args->inner = (cutt_inner_cut){0, 0};
+  if (tile->inner >= 0) { /* a factor of its own, or the only one */
+    const uint32_t number = (uint32_t)tile->inner + 1, chunk = (uint32_t)tile->extent[tile->cut[tile->inner]];
+    args->inner.cut = number;
+    if (args->columns.cut == number) {
+      args->columns.cut = 0;
+    } else {
+      args->columns.each /= chunk;
+    }
+  }
   if (l->access.copies) { /* what is loaded is not loaded again from shared memory */
     args->run = (cutt_count){1, 0};
   } else {
@@ -167,6 +184,13 @@ static void fill_places(const layout *l) {
                                 .extent = cutt_divide_by((uint32_t)tile->extent[j])};
   }
   args->column_modes = (uint32_t)tile->column_modes;
+  args->inner.columns = (uint32_t)tile->short_columns;
+  if (tile->short_columns > 0) { /* the same once more, for the last chunk */
+    const int j = tile->cut[tile->inner];
+    const uint32_t last = (uint32_t)cutt_gpu_last_chunk(c->mode[j].extent, tile->extent[j]);
+    memcpy(mode, mode - tile->column_modes, (size_t)tile->column_modes * sizeof *mode);
+    mode[tile->beside - 1].extent = cutt_divide_by(last);
+  }
   args->table_rows = (uint32_t)tile->rows;
   args->table_columns = (uint32_t)tile->columns;
 }
@@ -211,7 +235,7 @@ static uint32_t round_up(uint32_t bytes, uint32_t to) { return (bytes + to - 1) 
 static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
   args->rows_at = args->block_tiles * CUTT_TILE_ENTRY;
   args->columns_at = round_up(args->rows_at + args->table_rows * CUTT_ROW_ENTRY, CUTT_COLUMN_ENTRY);
-  args->run_at = args->columns_at + args->table_columns * CUTT_COLUMN_ENTRY;
+  args->run_at = args->columns_at + (args->table_columns + args->inner.columns) * CUTT_COLUMN_ENTRY;
   args->stage_at = round_up(args->run_at + args->table_run * CUTT_RUN_ENTRY, 128);
   args->stage_bytes = round_up(args->table_rows * args->pitch, 16);
   args->stages = stages > 0 ? stages : 1;
@@ -221,7 +245,7 @@ static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
 double cutt_gpu_most_shared(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct) {
   enum { ROUNDED = 256 }; /* by what place_in_shared rounds up, all together */
   const double tables = CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + (double)tile->rows * CUTT_ROW_ENTRY +
-                        (double)tile->columns * CUTT_COLUMN_ENTRY + ROUNDED;
+                        (double)(tile->columns + tile->short_columns) * CUTT_COLUMN_ENTRY + ROUNDED;
   if (direct) return tables;
   const double w = c->elem_bytes, run = (double)tile->column_length * w * CUTT_RUN_ENTRY; /* byte by byte */
   return tables + run + (double)tile->rows * cutt_gpu_pitch_most((double)tile->row_length * w);
@@ -296,9 +320,7 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
 /* Do the lists of modes and a tile have room? */
 static bool takes_tile(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                        bool direct, const char **why) {
-  if (tile->row_modes + tile->column_modes + tile->run_modes + 1 > CUTT_TABLE_MODES) {
-    return refuse(why, "a tile of too many modes");
-  }
+  if (direct && cutt_gpu_has_gaps(tile)) return refuse(why, "direct is for runs without gaps");
   if (cutt_gpu_most_shared(canonical, tile, direct) > device->block_shared) {
     return refuse(why, "a tile larger than shared memory");
   }
@@ -334,7 +356,9 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   args->in_low = c->in_low - c->in_start;
   args->in_high = c->in_high - c->in_start;
   /* To fetch a row's neighbourhood with it is faster, if all of that is wanted: measured in docs/log.md. */
-  args->near = c->volume * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
+  const int64_t read =
+      c->volume / l->tile->volume * l->tile->row_length * l->tile->rows; /* with what is in gaps of rows */
+  args->near = (l->tile->row_gaps ? read : c->volume) * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
   args->near_out = c->volume * c->elem_bytes * 8 >= (c->out_high - c->out_low) * 7;
   args->second = 0;
   fill_grid(l);
@@ -421,6 +445,7 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   fill_counts(&l);
   fill_places(&l);
   fill_spreads(&l, threads);
+  args->row_tails = tile.row_gaps && l.access.load > 0;
   args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
   launch->kernel = l.access.kernel;
   launch->threads = threads;

@@ -9,8 +9,7 @@
 #include "base/number.h"
 #include "gpu/access.h"
 #include "gpu/count.h"
-
-enum { LINE = 128 };
+#include "gpu/terms.h"
 
 static const double packet_bytes = 29; /* of a packet, beside its sectors */
 
@@ -33,6 +32,7 @@ double cutt_gpu_least_link_seconds(const cutt_device *d, const cutt_canonical *c
 double cutt_gpu_link_seconds(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
                              const cutt_gpu_counts *n, const cutt_candidate *candidate) {
   const double bytes = (double)c->volume * c->elem_bytes;
+  double sectors = n->written_sectors, parts = n->written_lines;
   const char *why;
   cutt_gpu_access access;
   cutt_gpu_requests requests;
@@ -44,6 +44,9 @@ double cutt_gpu_link_seconds(const cutt_device *d, const cutt_canonical *c, cons
     cutt_gpu_count_requests(d, c, tile, candidate, &requests);
     cuts = larger(0, requests.store_sectors - requests.tile_store_sectors);
   }
-  return seconds_of(d, c, bytes * (1 + n->written_sectors) + cuts * cutt_gpu_sector(d),
-                    bytes * (1 + n->written_lines) / LINE + cuts);
+  if (tile->beside > 0) { /* no packet is of two columns */
+    sectors = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d));
+    parts = partial(n->column_bytes, n->out_align, LINE);
+  }
+  return seconds_of(d, c, bytes * (1 + sectors) + cuts * cutt_gpu_sector(d), bytes * (1 + parts) / LINE + cuts);
 }

@@ -88,7 +88,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->link_seconds = cutt_gpu_link_seconds(device, canonical, &tile, &counts, &predicted);
   e->least_link_seconds = cutt_gpu_least_link_seconds(device, canonical);
   for (int j = 0; j < canonical->rank; ++j) e->tile[j] = tile.extent[j];
-  e->row_length = tile.row_length;
+  e->row_length = tile.volume / tile.rows; /* without gaps */
   e->rows = tile.rows;
   e->column_length = tile.column_length;
   e->columns = tile.columns;

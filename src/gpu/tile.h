@@ -3,11 +3,14 @@
  * A tile is the paper's M_mk = M_m u M_k, and for short runs also some positions of other modes (a batch). It is
  * read as rows, which are runs of the input over M_m, and written as columns, which are runs of the output over M_k:
  *
- *   row      a run of M_m; there are as many as positions of the tile's other modes
- *   column   a run of M_k; likewise
+ *   row      a run of M_m; there are as many as positions of the tile's other modes. Where M_m goes on over gaps, it is the stretch
+ *            of memory from the first to the last element, and what is read from the gaps is not used
+ *   column   a run of M_k, up to its first gap; likewise. The modes of M_k behind that gap are beside: they are counted first
+ *            among the columns, so that columns that a warp writes at once are neighbours in memory, which share sectors
  *   cut      a mode of which a tile covers a chunk: the last of M_m, the last of M_k, or the last of the batch. Each of
  *            the four counts (row length, rows, column length, columns) depends on one cut at most, and the cut mode is
- *            the slowest in it, so that a tile at the edge reads the same tables less far. */
+ *            the slowest in it, so that a tile at the edge reads the same tables less far. Only columns may depend on a cut
+ *            beside that has faster modes behind it (`inner`): there is a second table of columns, for tiles at its edge. */
 #ifndef CUTT_GPU_TILE_H
 #define CUTT_GPU_TILE_H
 
@@ -33,19 +36,27 @@ typedef enum cutt_gpu_param {
 } cutt_gpu_param;
 extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
 
-enum { CUTT_GPU_TILE_MODES = 24 }; /* most modes of a tile */
+enum {
+  CUTT_GPU_TILE_MODES = 24, /* most modes of a tile */
+  /* Bytes of the smallest page that memory has: a gap of as much, over which no row goes, may have one that is none. */
+  CUTT_GPU_PAGE = 4096
+};
 
 typedef struct cutt_gpu_tile {
-  uint64_t in_m, in_k;             /* sets of modes: of M_m, of M_k */
+  uint64_t in_m, in_k;             /* sets of modes: of M_m, of M_k up to its first gap */
   int64_t extent[CUTT_MAX_RANK];   /* of each mode inside a tile: whole, a chunk, or 1 outside of it */
   int row[CUTT_GPU_TILE_MODES];    /* modes that rows are counted over, fastest first */
   int column[CUTT_GPU_TILE_MODES]; /* modes that columns are counted over */
-  int run[CUTT_GPU_TILE_MODES];    /* M_k in output order */
+  int run[CUTT_GPU_TILE_MODES];    /* M_k up to its first gap, in output order */
   int row_modes, column_modes, run_modes;
-  int cut[2];               /* the modes that are cut; -1: none */
-  int64_t row_length, rows; /* elements of a row, rows */
+  int beside;    /* so many of column[] are of M_k behind its first gap */
+  bool row_gaps; /* rows have gaps */
+  int cut[2];    /* the modes that are cut; -1: none */
+  int inner;     /* the number of the cut beside that has slower modes behind it among the columns; -1: none */
+  int64_t row_length, rows; /* of a row, gaps included, in elements; rows */
   int64_t column_length, columns;
-  int64_t volume; /* row_length * rows */
+  int64_t short_columns; /* entries of the second table of columns; 0: there is none */
+  int64_t volume;        /* column_length * columns */
   int64_t tiles;
   /* The bitwise or of all strides, in bytes, by which the beginnings of rows differ, and of columns: a power of two that divides it
    * divides the address of each. */
@@ -55,6 +66,16 @@ typedef struct cutt_gpu_tile {
 /* Derives the geometry; false with *why if the candidate does not fit the problem. */
 bool cutt_gpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate *candidate, cutt_gpu_tile *tile,
                           const char **why);
+
+/* The elements that a row spans where the mode that M_m cuts has another extent; as for a whole tile where M_m cuts none. */
+static inline int64_t cutt_gpu_row_span(const cutt_canonical *c, const cutt_gpu_tile *tile, int64_t extent) {
+  const int j = tile->cut[0];
+  if (j < 0 || !(tile->in_m >> j & 1)) return tile->row_length;
+  return tile->row_length - (tile->extent[j] - extent) * c->mode[j].in_stride;
+}
+
+/* Does M_m, or M_k, go on over gaps? */
+static inline bool cutt_gpu_has_gaps(const cutt_gpu_tile *tile) { return tile->row_gaps || tile->beside > 0; }
 
 /* The method's name for a candidate of these modes (the paper's classes). */
 cutt_method cutt_gpu_method(const cutt_canonical *canonical, const cutt_candidate *candidate);

@@ -214,6 +214,18 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   if (state.counts) count(site, function, SIMT_SHARED_STORE, bytes, at);
 }
 
+/* Three bytes are counted as two. */
+void simt_async_copy_part(unsigned site, const char *function, uint32_t at, const void *p, uint32_t n) {
+  simt_counts *const counts = state.counts;
+  if (at % 4 || (uintptr_t)p % 4 || n < 1 || n > 3)
+    stop(function, "copies %u of 4 bytes from %p to %u: both have to be multiples of 4", n, p, at);
+  simt_async_copy(site, function, n > 1 ? 2 : 1, at, p, false);
+  if (n < 3) return;
+  state.counts = NULL;
+  simt_async_copy(site, function, 1, at + 2, (const unsigned char *)p + 2, false);
+  state.counts = counts;
+}
+
 void simt_bulk_copy(const char *function, uint32_t at, uint32_t to, const void *p, uint32_t bytes) {
   enum { UNIT = 16 };
   simt_counts *const counts = state.counts;

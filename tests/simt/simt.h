@@ -84,11 +84,13 @@ DEVICE unsigned char *global_at(uint64_t address) { return (unsigned char *)(uin
 
 /* near is a hint to a cache that the emulator does not have. */
 void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32_t at, const void *p, bool near);
+void simt_async_copy_part(unsigned site, const char *function, uint32_t at, const void *p, uint32_t n);
 void simt_async_commit(void);
 void simt_async_wait(uint32_t pending);
 #define async_copy4(...) simt_async_copy(SIMT_SITE, 4, __VA_ARGS__)
 #define async_copy8(...) simt_async_copy(SIMT_SITE, 8, __VA_ARGS__)
 #define async_copy16(...) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__)
+#define async_copy4_part(...) simt_async_copy_part(SIMT_SITE, __VA_ARGS__)
 #define async_copy16_line(at, p) simt_async_copy(SIMT_SITE, 16, at, p, false)
 #define async_copy16_if(there, ...)                                                                                    \
   do {                                                                                                                 \

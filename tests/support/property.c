@@ -220,6 +220,54 @@ static void sub_matrices(void **unused) {
   }
 }
 
+/* Every second to fourth element, and runs of a few elements with gaps behind them, on either side or on both: tiles go on over such
+ * gaps. The extents behind them are long enough to be cut, and what they are cut into does not divide them. */
+static void small_gaps(void **unused) {
+  (void)unused;
+  test_rng rng = rng_for(9);
+  const bool tiles = test_engine_in_use()->most_volume > 0; /* it is the kernels of GPUs that have tiles over gaps */
+  for (int i = 0; i < test_scaled(tiles ? 8000 : 1000); i++) {
+    const int rank = (int)test_random_in(&rng, 2, 4);
+    const bool computes = test_chance(&rng, 40), in_gaps = test_chance(&rng, 75);
+    const bool out_gaps = !in_gaps || test_chance(&rng, 50);
+    int64_t extents[4], volume = 1, in = 1, out = 1;
+    int perm[4] = {0, 1, 2, 3};
+    test_shuffle(&rng, perm, rank);
+    for (int n = 0; n < rank; n++) {
+      const int64_t most = rank == 2 ? 90 : rank == 3 ? 33 : 12;
+      extents[n] = test_chance(&rng, 40) ? test_random_in(&rng, 2, 5) : test_random_in(&rng, 3, most);
+    }
+    for (int n = 0; n < rank; n++) volume *= extents[n];
+    while (volume > 2500) { /* the longest is made shorter */
+      int longest = 0;
+      for (int n = 1; n < rank; n++) longest = extents[n] > extents[longest] ? n : longest;
+      volume = volume / extents[longest] * (extents[longest] / 2);
+      extents[longest] /= 2;
+    }
+    const cuttType_t type = computes ? computed_types[i % COMPUTED_TYPES] : moved_types[i % MOVED_TYPES];
+    test_problem p = test_packed(type, rank, extents, perm);
+    p.in_strided = p.out_strided = true;
+    if (in_gaps && test_chance(&rng, 40)) in = test_random_in(&rng, 2, 4);
+    if (out_gaps && test_chance(&rng, 20)) out = test_random_in(&rng, 2, 4);
+    for (int n = 0; n < rank; n++) {
+      p.in_strides[n] = in;
+      p.out_strides[n] = out;
+      in *= extents[n];
+      out *= extents[perm[n]];
+      if (in_gaps && test_chance(&rng, 50)) in += test_random_in(&rng, 1, 1 + in / 2);
+      if (out_gaps && test_chance(&rng, 50)) out += test_random_in(&rng, 1, 1 + 2 * out);
+    }
+    if (computes) {
+      p.has_alpha = test_chance(&rng, 70);
+      p.has_beta = test_chance(&rng, 70);
+      p.alpha = test_random_scalar(&rng, type);
+      p.beta = test_random_scalar(&rng, type);
+    }
+    vary(&p, i);
+    check(&p, TEST_ALL);
+  }
+}
+
 static void reversals_and_repeats(void **unused) {
   (void)unused;
   static const int64_t signs[] = {1, -1, 0};
@@ -501,6 +549,7 @@ int test_properties(const test_engine *engine, void (*finish)(void)) {
       cmocka_unit_test(many_small_modes_reversed),
       cmocka_unit_test(random_strided),
       cmocka_unit_test(sub_matrices),
+      cmocka_unit_test(small_gaps),
       cmocka_unit_test(reversals_and_repeats),
       cmocka_unit_test(broadcasts_along_rows),
       cmocka_unit_test(interleaved_outputs),

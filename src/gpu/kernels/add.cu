@@ -10,20 +10,20 @@
     word before[batch];                                                                                                \
   } batch_##name;                                                                                                      \
   /* What the output holds at an access of the columns `column`, `column` + step and so on. */                         \
-  DEVICE void fetch_##name(const cutt_kernel_args *args, const unsigned char *base, uint32_t column, uint32_t columns, \
-                           uint32_t step, batch_##name *b) {                                                           \
-    const uint32_t entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                                              \
+  DEVICE void fetch_##name(const cutt_kernel_args *args, const tile_now *now, const unsigned char *base,               \
+                           uint32_t column, uint32_t step, batch_##name *b) {                                          \
+    const uint32_t entry = now->columns_at + column * CUTT_COLUMN_ENTRY;                                               \
     if (args->near_out) {                                                                                              \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (column + i * step >= columns) continue;                                                                    \
+        if (column + i * step >= now->columns) continue;                                                               \
         const word2 offset = shared_load8(entry + i * step * CUTT_COLUMN_ENTRY);                                       \
         b->before[i] = load##_line##bytes(base + join_words(offset.x, offset.y));                                      \
       }                                                                                                                \
     } else {                                                                                                           \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (column + i * step >= columns) continue;                                                                    \
+        if (column + i * step >= now->columns) continue;                                                               \
         const word2 offset = shared_load8(entry + i * step * CUTT_COLUMN_ENTRY);                                       \
         b->before[i] = load##bytes(base + join_words(offset.x, offset.y));                                             \
       }                                                                                                                \
@@ -43,10 +43,10 @@
     if (s.along >= (accesses)) return;                                                                                 \
     if (lengthy && now->columns <= s.across_step) {                                                                    \
       if (s.across >= now->columns) return;                                                                            \
-      const word2 offset = shared_load8(args->columns_at + s.across * CUTT_COLUMN_ENTRY);                              \
+      const word2 offset = shared_load8(now->columns_at + s.across * CUTT_COLUMN_ENTRY);                               \
       fetch_along_##name(out + (args->second + now->out + join_words(offset.x, offset.y)), s.along, accesses, s.along_step, b);       \
     } else {                                                                                                           \
-      fetch_##name(args, out + (args->second + now->out + s.along * bytes), s.across, now->columns, s.across_step, b);                \
+      fetch_##name(args, now, out + (args->second + now->out + s.along * bytes), s.across, s.across_step, b);          \
     }                                                                                                                  \
   }                                                                                                                    \
   /* A single column of the thread's. */                                                                               \
@@ -54,7 +54,7 @@
                                const unsigned char *in, uint32_t stage_at, share s, batch_##name *b) {                 \
     (void)in;                                                                                                          \
     if (s.across >= now->columns) return;                                                                              \
-    const column_entry c = read_column(args->columns_at + s.across * CUTT_COLUMN_ENTRY);                               \
+    const column_entry c = read_column(now->columns_at + s.across * CUTT_COLUMN_ENTRY);                                \
     unsigned char *const column = out + (now->out + c.global);                                                         \
     const uint32_t count = accesses, step = s.along_step;                                                              \
     for (uint32_t first = s.along; first < count; first += batch * step) {                                             \
@@ -80,8 +80,8 @@
       unsigned char *const base = out + (now->out + access * bytes);                                                   \
       begin;                                                                                                           \
       for (uint32_t column = s.across; column < columns; column += batch * step) {                                     \
-        const uint32_t entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                                          \
-        if (access != s.along || column != s.across) fetch_##name(args, base + args->second, column, columns, step, b);               \
+        const uint32_t entry = now->columns_at + column * CUTT_COLUMN_ENTRY;                                           \
+        if (access != s.along || column != s.across) fetch_##name(args, now, base + args->second, column, step, b);    \
         unsigned char *to[batch];                                                                                      \
         UNROLL(batch)                                                                                                  \
         for (uint32_t i = 0; i < batch; ++i) {                                                                         \
@@ -105,7 +105,7 @@
       add_columns_##name(args, out, now, in, stage_at, s, b);                                                          \
     }                                                                                                                  \
   }                                                                                                                    \
-  DEFINE_KERNEL(add_##name, unaligned, unaligned, batch_##name b;                                                      \
+  DEFINE_KERNEL(add_##name, unaligned, !lengthy, batch_##name b;                                                       \
                 if (i >= ahead) fetch_first_##name(&args, out, i - ahead, stores, &b),                                 \
                 add_##name(&args, out, &now, in, stage_at, stores, &b))
 SCALE_ALL(DEFINE_ADD)

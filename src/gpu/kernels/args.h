@@ -83,6 +83,12 @@ typedef struct cutt_count {
   uint32_t each, cut;
 } cutt_count;
 
+/* The cut of a mode that has slower ones behind it among a tile's columns: its number, as in cutt_count, and the entries of the
+ * second table of columns, behind the first one, which is that of tiles with its last chunk; 0: all of its chunks are alike. */
+typedef struct cutt_inner_cut {
+  uint32_t cut, columns;
+} cutt_inner_cut;
+
 typedef struct cutt_kernel_args {
   /* All tiles; the most of one block; from one tile of a block to its next, which is how many blocks share a group of tiles. */
   uint32_t tiles, block_tiles, tile_step;
@@ -107,8 +113,13 @@ typedef struct cutt_kernel_args {
   uint32_t store_alike;
   /* May the next kernel in the stream begin before this one has ended? */
   uint32_t next_early;
-  /* Of a tile: bytes of a row, rows, shared loads of a column, columns. */
+  /* Of a tile: bytes of a row, rows, shared loads of a column, columns. A row has row_gap bytes less than what its cut's extent says,
+   * and columns are as many times more as the inner cut's extent. */
   cutt_count row_bytes, rows, run, columns;
+  uint32_t row_gap;
+  /* Rows need not end with a load. */
+  uint32_t row_tails;
+  cutt_inner_cut inner;
   cutt_tile_cut cut[2];
   /* The bytes that the input spans: unaligned rows are not read past them. */
   int64_t in_low, in_high;

@@ -32,7 +32,7 @@ DEVICE uint32_t read_run(const cutt_kernel_args *args, uint32_t number) {
     for (uint32_t access = s.along; access < (accesses); access += s.along_step) {                                     \
       unsigned char *const base = out + (now->out + access * bytes);                                                   \
       begin;                                                                                                           \
-      uint32_t column = s.across, entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                               \
+      uint32_t column = s.across, entry = now->columns_at + column * CUTT_COLUMN_ENTRY;                                \
       for (; column + (BATCH - 1) * step < columns; column += BATCH * step) {                                          \
         unsigned char *to[BATCH];                                                                                      \
         type value[BATCH];                                                                                             \
@@ -112,12 +112,13 @@ DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint
 
 /* The block's tiles, in a ring of `stages` slots in shared memory. A slot is written again only after the barrier that
  * follows its being read. A group of copies is committed for each tile, even past the last one, so that to wait for all but
- * the newest stages - 1 groups is to wait for the tile at hand. `begin`: what else each turn begins with. */
-#define DEFINE_KERNEL(name, unaligned, phased, begin, store)                                                           \
+ * the newest stages - 1 groups is to wait for the tile at hand. `begin`: what else each turn begins with. tails: rows may
+ * end with less than a load, as those of elements of 16 bytes never do. */
+#define DEFINE_KERNEL(name, unaligned, tails, begin, store)                                                            \
   NAMED_KERNEL(KERNEL_NAME(name), CUTT_BLOCK_THREADS, CUTT_BLOCKS)                                                     \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args PAIRS_PARAMETER) {                     \
     const uint32_t ahead = args.stages - 1;                                                                            \
-    const uint32_t tiles = fill_tables(&args, PAIRS, phased);                                                          \
+    const uint32_t tiles = fill_tables(&args, PAIRS, unaligned);                                                       \
     if (tiles == 0) return;                                                                                            \
     barrier();                                                                                                         \
     const share loads = share_of(args.load_along, args.load_rows);                                                     \
@@ -128,7 +129,7 @@ DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint
       begin;                                                                                                           \
       if (i < tiles) {                                                                                                 \
         const tile_now now = read_tile(i * CUTT_TILE_ENTRY);                                                           \
-        load_rows(&args, in, &now, args.stage_at + load_stage * args.stage_bytes, loads, unaligned);                   \
+        load_rows(&args, in, &now, args.stage_at + load_stage * args.stage_bytes, loads, unaligned, tails);            \
         load_stage = load_stage + 1 == args.stages ? 0 : load_stage + 1;                                               \
       }                                                                                                                \
       async_commit();                                                                                                  \

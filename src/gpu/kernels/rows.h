@@ -91,8 +91,31 @@ DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned cha
   at_turn(0);
 }
 
+/* What rows with gaps have behind their last whole load of `bytes` bytes, as they end with an element: nothing behind it is read. */
+DEVICE void load_tails(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,
+                       uint32_t bytes) {
+  const uint32_t tail = now->row_bytes & (bytes - 1), from = now->row_bytes - tail;
+  UNROLL(1)
+  for (uint32_t row = thread_index(); row < now->rows && tail > 0; row += thread_count()) {
+    const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
+    const unsigned char *p = in + (now->in + join_words(offset.x, offset.y) + from);
+    uint32_t to = stage_at + row * args->pitch + from;
+    if (tail & 8) {
+      async_copy8(to, p, false);
+      to += 8;
+      p += 8;
+    }
+    if (tail & 4) {
+      async_copy4(to, p, false);
+      to += 4;
+      p += 4;
+    }
+    if (tail & 3) async_copy4_part(to, p, tail & 3);
+  }
+}
+
 DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,
-                      share s, bool unaligned) {
+                      share s, bool unaligned, bool tails) {
   if (unaligned && args->load_log2 == CUTT_LOAD_UNALIGNED) {
     load_rows_unaligned(args, in, now, stage_at, s);
   } else if (args->load_log2 == 4) {
@@ -102,6 +125,7 @@ DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, con
   } else {
     load_rows4(args, in, now, stage_at, s);
   }
+  if (tails && args->row_tails) load_tails(args, in, now, stage_at, 1u << args->load_log2);
 }
 
 #endif

@@ -12,7 +12,7 @@ DEVICE uint32_t place_of_half(uint32_t stage_at, uint32_t entry, uint32_t phase)
 }
 
 /* The kernels of a type, DEFINE(name, unaligned, lengthy, bytes, word, accesses, begin, get, sum, load, put, batch) each: may
- * rows begin at any byte; are columns often longer than a block has threads; the bytes of an access, and their C type; how many accesses a column has; what is done once for each of
+ * rows begin at any byte; are columns often longer than a block has threads, as those of elements of 16 bytes are; the bytes of an access, and their C type; how many accesses a column has; what is done once for each of
  * these, and what then gives it from shared memory; what makes the result of it and of what the output holds, what loads
  * the latter and stores the result; and how many loads of the output a thread has under way.
  *

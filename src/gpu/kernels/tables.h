@@ -32,6 +32,7 @@
 typedef struct tile_now {
   int64_t in, out; /* bytes from the kernel's in and out to the tile's first element */
   uint32_t row_bytes, rows, run, columns;
+  uint32_t columns_at; /* their table */
 } tile_now;
 
 typedef struct place {
@@ -50,7 +51,8 @@ DEVICE word2 split_words(int64_t v) {
 
 DEVICE int64_t join_words(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
 
-/* Writes the description of a tile to shared memory. What its digits leave of its number is that of its pair. */
+/* Writes the description of a tile to shared memory. What its digits leave of its number is that of its pair. The last word holds
+ * both how many columns there are, in 16 bits, and at which entry their table begins: shared memory has no room for more. */
 DEVICE void describe_tile(const cutt_kernel_args *args, const cutt_pairs *pairs, uint32_t tile, uint32_t at) {
   int64_t in = 0, out = 0;
   uint32_t rest = tile, extent1 = args->cut[0].chunk, extent2 = args->cut[1].chunk;
@@ -71,8 +73,14 @@ DEVICE void describe_tile(const cutt_kernel_args *args, const cutt_pairs *pairs,
   }
   const word2 in_words = split_words(in), out_words = split_words(out);
   const word4 offsets = {in_words.x, in_words.y, out_words.x, out_words.y};
-  const word4 counts = {count_of(args->row_bytes, extent1, extent2), count_of(args->rows, extent1, extent2),
-                        count_of(args->run, extent1, extent2), count_of(args->columns, extent1, extent2)};
+  const cutt_count inner = {1, args->inner.cut};
+  const uint32_t inner_extent = count_of(inner, extent1, extent2);
+  const bool is_short = inner_extent < count_of(inner, args->cut[0].chunk, args->cut[1].chunk);
+  const uint32_t columns = count_of(args->columns, extent1, extent2) * inner_extent;
+  const uint32_t columns_at = args->columns_at + (is_short ? args->table_columns * CUTT_COLUMN_ENTRY : 0);
+  const word4 counts = {count_of(args->row_bytes, extent1, extent2) - args->row_gap,
+                        count_of(args->rows, extent1, extent2), count_of(args->run, extent1, extent2),
+                        columns | columns_at / CUTT_COLUMN_ENTRY << 16};
   shared_store16(at, offsets);
   shared_store16(at + 16, counts);
 }
@@ -85,7 +93,8 @@ DEVICE tile_now read_tile(uint32_t at) {
   now.row_bytes = counts.x;
   now.rows = counts.y;
   now.run = counts.z;
-  now.columns = counts.w;
+  now.columns = counts.w & 0xffff;
+  now.columns_at = (counts.w >> 16) * CUTT_COLUMN_ENTRY;
   return now;
 }
 
@@ -130,8 +139,10 @@ DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pair
     shared_store4(args->run_at + i * CUTT_RUN_ENTRY, phased ? p.shared << 2 | (p.phase & 3) : p.shared);
   }
   UNROLL(1)
-  for (uint32_t i = thread; i < args->table_columns; i += threads) {
-    const place p = place_of(args, args->row_modes + args->run_modes, args->column_modes, i);
+  for (uint32_t i = thread; i < args->table_columns + args->inner.columns; i += threads) {
+    const bool second = i >= args->table_columns;
+    const uint32_t list = args->row_modes + args->run_modes + (second ? args->column_modes : 0);
+    const place p = place_of(args, list, args->column_modes, second ? i - args->table_columns : i);
     const word2 global = split_words(p.global);
     const word4 entry = {global.x, global.y, p.shared, p.phase};
     shared_store16(args->columns_at + i * CUTT_COLUMN_ENTRY, entry);

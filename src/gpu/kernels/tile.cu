@@ -28,7 +28,7 @@ enum { LINE = 128 };
     (void)in;                                                                                                          \
     unsigned char *const base = out + now->out;                                                                        \
     for (uint32_t column = s.across; column < now->columns; column += s.across_step) {                                 \
-      const column_entry c = read_column(args->columns_at + column * CUTT_COLUMN_ENTRY);                               \
+      const column_entry c = read_column(now->columns_at + column * CUTT_COLUMN_ENTRY);                                \
       unsigned char *const begin = base + c.global;                                                                    \
       const uint32_t before = (uint32_t)((uintptr_t)begin % LINE) / bytes;                                             \
       for (uint32_t access = s.along; access < before + now->run; access += s.along_step) {                            \
@@ -78,25 +78,25 @@ DEVICE gather gather_of_unaligned(const cutt_kernel_args *args, uint32_t stage_a
       global_store##bytes(begin + from, shared_load##bytes(shared_at + (entry >> 2) + ((entry + phase) & 3)));         \
     }                                                                                                                  \
   }                                                                                                                    \
-  DEVICE bool store_alike##bytes(const cutt_kernel_args *args, unsigned char *base, uint32_t columns, uint32_t access, \
+  DEVICE bool store_alike##bytes(const cutt_kernel_args *args, unsigned char *base, const tile_now *now, uint32_t access, \
                                  int32_t run_bytes, uint32_t stage_at, uint32_t phase, const share *s) {               \
-    uint32_t column = s->across, entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                                \
+    uint32_t column = s->across, entry = now->columns_at + column * CUTT_COLUMN_ENTRY;                                 \
     const int32_t before = (int32_t)((uintptr_t)(base + read_column(entry).global) & 3);                               \
     const int32_t first = (int32_t)(access * 4) - before;                                                              \
     if (first < 0 || first + 4 > run_bytes) return false;                                                              \
     const gather g = gather_of_unaligned(args, stage_at, access, (uint32_t)first / bytes, 4 / bytes, phase);           \
     UNROLL(BATCH)                                                                                                      \
-    for (; column < columns; column += s->across_step) {                                                               \
+    for (; column < now->columns; column += s->across_step) {                                                          \
       const column_entry c = read_column(entry);                                                                       \
       global_store4(base + (c.global + first), gather##bytes(&g, c.shared));                                           \
       entry += s->across_step * CUTT_COLUMN_ENTRY;                                                                     \
     }                                                                                                                  \
     return true;                                                                                                       \
   }                                                                                                                    \
-  DEVICE void store_each##bytes(const cutt_kernel_args *args, unsigned char *base, uint32_t columns, uint32_t access,  \
+  DEVICE void store_each##bytes(const cutt_kernel_args *args, unsigned char *base, const tile_now *now, uint32_t access, \
                                 int32_t run_bytes, uint32_t stage_at, uint32_t phase, const share *s) {                \
-    uint32_t entry = args->columns_at + s->across * CUTT_COLUMN_ENTRY;                                                 \
-    for (uint32_t column = s->across; column < columns; column += s->across_step) {                                    \
+    uint32_t entry = now->columns_at + s->across * CUTT_COLUMN_ENTRY;                                                  \
+    for (uint32_t column = s->across; column < now->columns; column += s->across_step) {                               \
       const column_entry c = read_column(entry);                                                                       \
       unsigned char *const begin = base + c.global;                                                                    \
       const int32_t first = (int32_t)(access * 4) - (int32_t)((uintptr_t)begin & 3);                                   \
@@ -118,10 +118,10 @@ DEVICE gather gather_of_unaligned(const cutt_kernel_args *args, uint32_t stage_a
     unsigned char *const base = out + now->out;                                                                        \
     for (uint32_t access = s.along; access < accesses; access += s.along_step) {                                       \
       if (args->store_alike && s.across < now->columns &&                                                              \
-          store_alike##bytes(args, base, now->columns, access, run_bytes, stage_at, phase, &s)) {                      \
+          store_alike##bytes(args, base, now, access, run_bytes, stage_at, phase, &s)) {                               \
         continue;                                                                                                      \
       }                                                                                                                \
-      store_each##bytes(args, base, now->columns, access, run_bytes, stage_at, phase, &s);                             \
+      store_each##bytes(args, base, now, access, run_bytes, stage_at, phase, &s);                                      \
     }                                                                                                                  \
   }
 DEFINE_STORE_COLUMNS_UNALIGNED(1)
@@ -134,18 +134,18 @@ DEFINE_STORE_COLUMNS(8w, 16, word4, now->run / 2, const gather g = gather_of_8w(
 
 /* --------------------------------------------------------------------------------------------------------- kernels */
 
-#define TILE_KERNEL(name, unaligned)                                                                                   \
-  DEFINE_KERNEL(tile_##name, unaligned, unaligned, , store_columns_##name(&args, out, &now, in, stage_at, stores))
+#define TILE_KERNEL(name, unaligned, tails)                                                                            \
+  DEFINE_KERNEL(tile_##name, unaligned, tails, , store_columns_##name(&args, out, &now, in, stage_at, stores))
 
-TILE_KERNEL(1, false)
-TILE_KERNEL(1u, true)
-TILE_KERNEL(2, false)
-TILE_KERNEL(2u, true)
-TILE_KERNEL(4, false)
-TILE_KERNEL(4l, false)
-TILE_KERNEL(4w, false)
-TILE_KERNEL(8, false)
-TILE_KERNEL(8l, false)
-TILE_KERNEL(8w, false)
-TILE_KERNEL(16, false)
-TILE_KERNEL(16l, false)
+TILE_KERNEL(1, false, true)
+TILE_KERNEL(1u, true, true)
+TILE_KERNEL(2, false, true)
+TILE_KERNEL(2u, true, true)
+TILE_KERNEL(4, false, true)
+TILE_KERNEL(4l, false, true)
+TILE_KERNEL(4w, false, true)
+TILE_KERNEL(8, false, true)
+TILE_KERNEL(8l, false, true)
+TILE_KERNEL(8w, false, true)
+TILE_KERNEL(16, false, false)
+TILE_KERNEL(16l, false, false)

@@ -3,6 +3,8 @@
  *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
  *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
  *                                              memory will be wanted soon, and L2 may fetch it at once
+ *   async_copy4_part(at, p, n)                 the same of the first n (1 to 3) of 4 bytes, of which no more are read; what becomes of the
+ *                                              others in shared memory is open
  *   async_copy16_line(at, p)                   the same of 16 bytes, of whose line alone the rest will be wanted soon
  *   async_copy16_if(there, at, p)              the same of 16 bytes where `there`: what it is given is worked out in any case, which takes
  *                                              fewer instructions than a branch
@@ -36,6 +38,10 @@ DEVICE void async_copy16_line(uint32_t at, const void *p) {
 }
 #undef DEVICE_ASYNC
 #undef DEVICE_ASYNC_COPY
+DEVICE void async_copy4_part(uint32_t at, const void *p, uint32_t n) {
+  const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(p), "r"(n) : "memory");
+}
 DEVICE void async_copy16_if(bool there, uint32_t at, const void *p) {
   const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);
   asm volatile(
@@ -66,6 +72,9 @@ DEVICE void async_copy4(uint32_t at, const void *p, bool near) { shared_store4(a
 DEVICE void async_copy8(uint32_t at, const void *p, bool near) { shared_store8(at, global_load8(p)), (void)near; }
 DEVICE void async_copy16(uint32_t at, const void *p, bool near) { shared_store16(at, global_load16(p)), (void)near; }
 DEVICE void async_copy16_line(uint32_t at, const void *p) { shared_store16(at, global_load16(p)); }
+DEVICE void async_copy4_part(uint32_t at, const void *p, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) shared_store1(at + i, global_load1((const char *)p + i));
+}
 DEVICE void async_copy16_if(bool there, uint32_t at, const void *p) {
   if (there) shared_store16(at, global_load16(p));
 }
