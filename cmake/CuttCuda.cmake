@@ -93,7 +93,7 @@ function(cutt_cuda_find why)
   # nvcc preprocesses with a C++ compiler of the host, and not every one will do. Each is tried, once per build folder.
   separate_arguments(given UNIX_COMMAND "${CUTT_NVCC_FLAGS}")
   set(question "${CUTT_NVCC};${version};${CUTT_NVCC_FLAGS};${CMAKE_C_COMPILER}")
-  if(NOT cutt_nvcc_question STREQUAL question)
+  if(NOT cutt_nvcc_question STREQUAL question OR NOT DEFINED cutt_nvcc_header)
     set(probe "${PROJECT_BINARY_DIR}/CMakeFiles/cutt_nvcc")
     file(WRITE "${probe}.cu" "#include <cstdint>\nextern \"C\" __global__ void probe(uint32_t *p) { *p = threadIdx.x; }\n")
     list(GET archs -1 arch)
@@ -115,6 +115,20 @@ function(cutt_cuda_find why)
       set(${why} "${CUTT_NVCC} does not compile: ${complaint}" PARENT_SCOPE)
       return()
     endif()
+    # Can the short cuda_runtime.h of kernels/nvcc, which is made of parts of CUDA's, stand for it? With all that kernels include.
+    set(header "-I${PROJECT_SOURCE_DIR}/src/runtime/cuda/kernels/nvcc")
+    file(WRITE "${probe}_header.cu" "#include \"async.h\"\n#include \"bulk.h\"\n#include \"early.h\"\n#include \"extreme.h\"\n"
+                                    "#include \"matrix.h\"\nKERNEL(probe, 32, 1)(uint32_t *p) { *p = thread_index(); }\n")
+    foreach(arch ${archs})
+      execute_process(COMMAND "${CUTT_NVCC}" -ptx -arch=compute_${arch} ${answer} ${header} "-I${PROJECT_SOURCE_DIR}/src/runtime/cuda/kernels"
+                              "-I${PROJECT_SOURCE_DIR}/src" -Werror all-warnings "${probe}_header.cu" -o "${probe}_header.ptx"
+                      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      if(failed)
+        set(header "")
+        break()
+      endif()
+    endforeach()
+    set(cutt_nvcc_header "${header}" CACHE INTERNAL "Where nvcc finds a short cuda_runtime.h, if that works")
     set(cutt_nvcc_question "${question}" CACHE INTERNAL "What was asked to find cutt_nvcc_answer")
     set(cutt_nvcc_answer "${answer}" CACHE INTERNAL "Flags with which nvcc works here")
   endif()
@@ -204,6 +218,7 @@ function(cutt_cuda_kernels)
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/kernels")
   file(MAKE_DIRECTORY "${dir}")
   set(flags ${cutt_nvcc_flags} -O3 --fmad=false # as the CPU computes: alpha and beta give the same bits
+            ${cutt_nvcc_header}
             "-I${CMAKE_CURRENT_SOURCE_DIR}" "-I${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/kernels" # device.h
             $<$<CONFIG:Debug,RelWithDebInfo>:-lineinfo>)
   if(CUTT_WERROR)
