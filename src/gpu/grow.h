@@ -10,7 +10,8 @@ enum {
   CUTT_GPU_RUNS_OVER_GAPS = 8, /* the same of problems with gaps, where few others have long runs */
   /* The most elements that a run over gaps spans, over those that it has: what is read beyond these, or not written, takes its time, too. */
   CUTT_GPU_MOST_SPAN = 4,
-  CUTT_GPU_LONG_RUN = 512 /* bytes, of a run that does not become faster by going on over a gap: measured, docs/log.md */
+  CUTT_GPU_LONG_RUN =
+      512 /* bytes, of a run that does not become faster by going on over a gap: measured, docs/log.md */
 };
 
 /* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0; `length` elements in all. */
