@@ -26,7 +26,7 @@ enum {
   SUMS_BYTES = 40 * 1024, /* of D's part of a tile */
   FAR_BYTES = 16 * 1024,  /* of a row where nothing is packed */
   DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
-  SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
+  SUMMED_BYTES = 256 * 1024, /* of a term of a dot product */
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */

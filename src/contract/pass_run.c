@@ -9,6 +9,8 @@
 #include "plan/services.h"
 
 enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 64, AHEAD = 16, LINE = 64 };
+enum { FAR_AHEAD = 2048, NEAR_AHEAD = 256 }; /* bytes that are asked for ahead: measured, docs/log.md */
+enum { LEAST_ROW = 512, MOST_ROW = 2048 };   /* of a row, in bytes */
 
 /* A thread's part in it. */
 typedef struct worker {
@@ -91,6 +93,15 @@ static const char *pack(worker *w, const place *at, int t) {
   return to;
 }
 
+/* How far dot products ask ahead, whose rows have n numbers: far, where that is faster even if all is read in order; else, where short rows
+ * are summed, of which the next ones are read so soon that a processor does not fetch them unasked in time. */
+static int64_t asks_ahead(const cutt_pass *p, int first, int64_t n) {
+  if (!p->shape.summed || p->shape.packed[first]) return 0;
+  if (p->asks_in_order) return FAR_AHEAD;
+  const int64_t row = n * p->bytes;
+  return p->shape.kind == CUTT_PASS_ADD && row >= LEAST_ROW && row <= MOST_ROW ? NEAR_AHEAD : 0;
+}
+
 /* What the kernels are told of a tile: of its sums, to D or to `sums`. */
 static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds) {
   const cutt_pass *p = w->pass;
@@ -112,6 +123,7 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                                                                : NULL,
                           .room = !s->direct && !s->blocked && !s->summed,
                           .may_ask = {p->asks_in_order && !s->packed[first], p->asks_in_order && !s->packed[second]},
+                          .ask_bytes = asks_ahead(p, first, at->n),
                           .in_order = s->in_order,
                           .adds = adds,
                           .conjugate = {p->conjugate[0], p->conjugate[1]}};

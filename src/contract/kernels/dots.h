@@ -45,12 +45,12 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     for (int64_t s = 0; s < t->terms; ++s) {                                                                           \
       const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                     \
       for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
-        if (t->may_ask[0]) ask_ahead(ls + at, step ? rs + at : NULL, PARTS_BYTES);                                     \
+        if (t->ask_bytes) ask_by(ls + at, step ? rs + at : NULL, PARTS_BYTES, t->ask_bytes);                           \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
             place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
       }                                                                                                                \
       if (kind == CUTT_PASS_SCALE || even == bytes) continue;                                                          \
-      if (t->may_ask[0]) ask_ahead(ls + even, step ? rs + even : NULL, bytes - even);                                  \
+      if (t->ask_bytes) ask_by(ls + even, step ? rs + even : NULL, bytes - even, t->ask_bytes);                        \
       rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                     \
     }                                                                                                                  \
     CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)                 \
@@ -112,17 +112,17 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
     const char *r = step ? t->operand[1] + t->row[1][row] + t->term[1][0] : l;                                         \
     sums_##name sums[PARTS];                                                                                           \
     if (vectors) {                                                                                                     \
-      if (t->may_ask[0]) ask_ahead(l, step && !again ? r : NULL, vectors * V);                                         \
+      if (t->ask_bytes) ask_by(l, step && !again ? r : NULL, vectors * V, t->ask_bytes);                               \
       add_end_##name(sums, kind, vectors, part, l, r, true);                                                           \
     } else {                                                                                                           \
-      if (t->may_ask[0]) ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                   \
+      if (t->ask_bytes) ask_by(l, step ? r : NULL, PARTS_BYTES, t->ask_bytes);                                         \
       CUTT_UNROLL for (int i = 0; i < PARTS; ++i) place_##name(&sums[i], kind, l + i * V, r + step * (i * V), true);   \
       for (int64_t at = PARTS_BYTES; at < even; at += PARTS_BYTES) {                                                   \
-        if (t->may_ask[0]) ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                       \
+        if (t->ask_bytes) ask_by(l + at, step ? r + at : NULL, PARTS_BYTES, t->ask_bytes);                             \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
             place_##name(&sums[i], kind, l + at + i * V, r + step * (at + i * V), false);                              \
       }                                                                                                                \
-      if (t->may_ask[0]) ask_ahead(l + even, step ? r + even : NULL, bytes - even);                                    \
+      if (t->ask_bytes) ask_by(l + even, step ? r + even : NULL, bytes - even, t->ask_bytes);                          \
       rest_##name(sums, kind, l + even, r + step * even, bytes - even);                                                \
     }                                                                                                                  \
     CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2)                                                            \
@@ -143,8 +143,8 @@ CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
       const int64_t ls = t->term[0][s];                                                                                \
       const char *rs = r + t->term[1][s];                                                                              \
       for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
-        if (t->may_ask[0])                                                                                             \
-          CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) ask_ahead(l[k] + ls + at, NULL, PARTS_BYTES);              \
+        if (t->ask_bytes)                                                                                              \
+          CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k) ask_by(l[k] + ls + at, NULL, PARTS_BYTES, t->ask_bytes);   \
         CUTT_UNROLL for (int i = 0; i < PARTS; ++i) CUTT_UNROLL for (int k = 0; k < ROWS_##name; ++k)                  \
             place_##name(&sums[k][i], CUTT_PASS_MULTIPLY, l[k] + ls + at + i * V, rs + at + i * V, false);             \
       }                                                                                                                \

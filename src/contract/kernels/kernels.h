@@ -40,6 +40,8 @@ typedef struct cutt_pass_tile {
   bool room;
   /* What lies ahead in an operand may be asked for, since it is read from where it lies in memory, by a core on which that is faster. */
   bool may_ask[2];
+  /* Along a summed mode: so many bytes ahead is asked for what rows are read of; 0: it is not. */
+  int64_t ask_bytes;
   /* Along a free mode: of terms of which each lies behind the one before one after the other is added to the sums, which stay in the nearest cache,
    * so that memory is read in order. Else some vectors of all terms are added up at once, which takes fewer loads and stores. */
   bool in_order;

@@ -137,7 +137,7 @@
         const char *l = t->operand[0] + t->row[0][row] + t->term[0][s];                                                \
         const char *r = t->operand[1] + t->row[1][row] + t->term[1][s];                                                \
         for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                           \
-          ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                                        \
+          if (t->ask_bytes) ask_by(l + at, step ? r + at : NULL, PARTS_BYTES, t->ask_bytes);                           \
           for (int i = 0; i < PARTS; ++i)                                                                              \
             sum[i] = op##_##name(sum[i], term_##name(t->conjugate, kind, l + at + i * V, r + step * (at + i * V), V)); \
         }                                                                                                              \
