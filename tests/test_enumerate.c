@@ -17,20 +17,6 @@
 #include "support/check.h"
 #include "support/problem.h"
 
-/* Every second to fourth element, and short runs with gaps behind them, on one side or both. */
-static void add_gaps(test_rng *rng, test_problem *p) {
-  int64_t in = test_chance(rng, 40) ? test_random_in(rng, 2, 4) : 1, out = test_chance(rng, 15) ? 2 : 1;
-  p->in_strided = p->out_strided = true;
-  for (int i = 0; i < p->rank; i++) {
-    p->in_strides[i] = in;
-    p->out_strides[i] = out;
-    in *= p->extents[i];
-    out *= p->extents[p->perm[i]];
-    if (i < 2 && test_chance(rng, 40)) in += test_random_in(rng, 1, in);
-    if (i < 2 && test_chance(rng, 40)) out += test_random_in(rng, 1, out);
-  }
-}
-
 static void make_problem(test_rng *rng, int most_rank, cutt_canonical *canonical) {
   static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
   int64_t extents[16];
@@ -43,7 +29,7 @@ static void make_problem(test_rng *rng, int most_rank, cutt_canonical *canonical
   }
   test_shuffle(rng, perm, rank);
   test_problem problem = test_packed(types[test_random_in(rng, 0, 4)], rank, extents, perm);
-  if (test_chance(rng, 30)) add_gaps(rng, &problem);
+  if (test_chance(rng, 30)) test_add_small_gaps(rng, &problem, 40, 40);
   const cuttProblem_t view = test_problem_view(&problem);
   assert_success(cutt_canonicalize(&view, canonical));
   canonical->far = test_chance(rng, 30);

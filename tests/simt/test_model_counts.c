@@ -88,20 +88,6 @@ static void add_gaps(test_rng *rng, test_problem *p) {
   }
 }
 
-/* Every second to fourth element, and short runs with gaps behind them. */
-static void add_small_gaps(test_rng *rng, test_problem *p) {
-  int64_t in = test_chance(rng, 35) ? test_random_in(rng, 2, 4) : 1, out = test_chance(rng, 15) ? 2 : 1;
-  p->in_strided = p->out_strided = true;
-  for (int i = 0; i < p->rank; ++i) {
-    p->in_strides[i] = in;
-    p->out_strides[i] = out;
-    in *= p->extents[i];
-    out *= p->extents[p->perm[i]];
-    if (i < 2 && test_chance(rng, 50)) in += test_random_in(rng, 1, in);
-    if (i < 2 && test_chance(rng, 50)) out += test_random_in(rng, 1, out);
-  }
-}
-
 /* The same with numbers, and beta: the output is read too. */
 static void add_to_output(test_problem *p) {
   const size_t bytes = test_type_bytes(p->type);
@@ -137,7 +123,7 @@ static test_problem draw(int number) {
   test_problem p = test_packed(type, rank, extent, perm);
   if (number % 3 == 1 && type != CUTT_BYTES_1) add_to_output(&p);
   if (gaps) {
-    add_small_gaps(&rng, &p);
+    test_add_small_gaps(&rng, &p, 35, 50);
   } else if (test_chance(&rng, 20)) {
     add_gaps(&rng, &p);
   }

@@ -72,6 +72,19 @@ test_problem test_packed(cuttType_t type, int rank, const int64_t *extents, cons
   return p;
 }
 
+void test_add_small_gaps(test_rng *rng, test_problem *p, int step_percent, int gap_percent) {
+  int64_t in = test_chance(rng, step_percent) ? test_random_in(rng, 2, 4) : 1, out = test_chance(rng, 15) ? 2 : 1;
+  p->in_strided = p->out_strided = true;
+  for (int i = 0; i < p->rank; i++) {
+    p->in_strides[i] = in;
+    p->out_strides[i] = out;
+    in *= p->extents[i];
+    out *= p->extents[p->perm[i]];
+    if (i < 2 && test_chance(rng, gap_percent)) in += test_random_in(rng, 1, in);
+    if (i < 2 && test_chance(rng, gap_percent)) out += test_random_in(rng, 1, out);
+  }
+}
+
 cuttProblem_t test_problem_view(const test_problem *p) {
   cuttProblem_t view = CUTT_PROBLEM_INIT;
   view.rank = p->rank;

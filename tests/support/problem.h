@@ -74,6 +74,9 @@ bool test_type_complex(cuttType_t type);
 
 /* A packed problem without scalars; extents and perm are copied. */
 test_problem test_packed(cuttType_t type, int rank, const int64_t *extents, const int *perm);
+/* Gives a packed one every second to fourth element of the input, in so many percent of all, of the output in fewer, and gaps behind runs of
+ * one mode and of two, in so many percent of each. */
+void test_add_small_gaps(test_rng *rng, test_problem *problem, int step_percent, int gap_percent);
 
 /* Sets the strides that are not given to the packed ones. Call it after extents or perm have changed. */
 void test_problem_finish(test_problem *problem);
