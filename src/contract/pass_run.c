@@ -9,8 +9,11 @@
 #include "plan/services.h"
 
 enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 64, AHEAD = 16, LINE = 64 };
-enum { FAR_AHEAD = 2048, NEAR_AHEAD = 256 }; /* bytes that are asked for ahead: measured, docs/log.md */
-enum { LEAST_ROW = 512, MOST_ROW = 2048 };   /* of a row, in bytes */
+enum {
+  NEAR_AHEAD = 256,
+  LEAST_ROW = 512,
+  MOST_ROW = 2048
+}; /* bytes that are asked for ahead, of a row: measured, docs/log.md */
 
 /* A thread's part in it. */
 typedef struct worker {
@@ -97,7 +100,7 @@ static const char *pack(worker *w, const place *at, int t) {
  * are summed, of which the next ones are read so soon that a processor does not fetch them unasked in time. */
 static int64_t asks_ahead(const cutt_pass *p, int first, int64_t n) {
   if (!p->shape.summed || p->shape.packed[first]) return 0;
-  if (p->asks_in_order) return FAR_AHEAD;
+  if (p->asks_in_order) return CUTT_PASS_AHEAD;
   const int64_t row = n * p->bytes;
   return p->shape.kind == CUTT_PASS_ADD && row >= LEAST_ROW && row <= MOST_ROW ? NEAR_AHEAD : 0;
 }

@@ -26,7 +26,7 @@ enum {
   PARTS = PARTS_BYTES / V,
   MASKS = V > 16, /* parts of vectors are loaded and stored as fast as whole ones */
   LINE_BYTES = 64,
-  AHEAD_BYTES = 2048,
+  AHEAD_BYTES = CUTT_PASS_AHEAD,
   FURTHER_BYTES = 4096,
   LONG_BYTES = 8192,
   IN_ORDER_BYTES = 256,

@@ -21,7 +21,10 @@ typedef enum cutt_pass_kind {
   CUTT_PASS_KINDS
 } cutt_pass_kind;
 
-enum { CUTT_OPERATORS = CUTT_OP_MIN + 1 };
+enum {
+  CUTT_OPERATORS = CUTT_OP_MIN + 1,
+  CUTT_PASS_AHEAD = 2048 /* bytes ahead of what is read in order that are asked for, by cores on which that is faster */
+};
 
 /* Places are in bytes. The numbers of a row and term begin at operand[t] + row[t][r] + term[t][s], one after the other. */
 typedef struct cutt_pass_tile {
