@@ -16,7 +16,6 @@ enum {
   LEAST_TILE = 4 << 10,    /* of all that is turned, and by how many it becomes smaller until it fits */
   BLOCKS_IN_TURNS = 24,    /* for each multiprocessor: as these are not equally fast */
   ENOUGH_LANES = 128,      /* of a block, to see which banks they meet */
-  WIDE_ELEMENT = 4,        /* bytes, the most where 16 bytes at a time are faster than elements one by one */
   LEAST_RUN = 2,           /* times what may be beside it, of a run that is loaded by windows */
   MOST_PAD = 8 /* accesses that are left out behind a mode, so that threads side by side meet no bank twice */
 };
@@ -426,10 +425,7 @@ bool cutt_device_elementwise_lay_out(const plan_t *p, const cutt_combine_device 
                                      cutt_combine_launch *launch) {
   cutt_combine_layout l;
   if (!cutt_combine_begin(p, aligned, &l)) return false;
-  bool turns = false;
-  for (int k = 0; k < OPERANDS; ++k) turns = turns || l.turned[k];
-  if (!turns && p->type->bytes > WIDE_ELEMENT) l.unit = 1;
-  if (!turns) return cutt_combine_line(&l, kernel_of(p->type, l.unit > 1 ? WIDE : LINE), launch);
+  if (!l.turns) return cutt_combine_line(&l, kernel_of(p->type, l.unit > 1 ? WIDE : LINE), launch);
   /* As much as lets three blocks be on a multiprocessor. */
   const int64_t most = larger(smaller(device->block_shared, device->sm_shared / 3 - RESERVED), (int64_t)LEAST_SHARED);
   for (int64_t bytes = most - LEAST_TILE; bytes >= LEAST_TILE; bytes -= LEAST_TILE) {

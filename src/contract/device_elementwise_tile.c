@@ -11,6 +11,7 @@ enum {
   TENSORS = CUTT_COMBINE_TENSORS,
   LANES = 32,            /* threads that are looked at to see how an operand's elements lie */
   SECTOR = 32,           /* bytes: the least that memory moves */
+  WIDE_ELEMENT = 4,      /* bytes, the most where 16 bytes at a time are faster than elements one by one */
   LONG_RUN = 256,        /* bytes of a tensor's next to each other in a tile that are enough */
   TILE_ELEMENTS = 16384, /* most, where an operand is turned */
   BLOCKS_OF_AN_SM = 6    /* from which on there are enough */
@@ -203,7 +204,6 @@ static void split_vector(cutt_combine_layout *l) {
 }
 
 bool cutt_combine_begin(const plan_t *p, bool aligned, cutt_combine_layout *l) {
-  bool turns = false;
   if (p->modes > CUTT_COMBINE_MODES) return false;
   *l = (cutt_combine_layout){.p = p, .unit = 1, .vector = 1, .aligned = aligned, .modes = p->modes};
   for (int i = 0; i < p->modes; ++i) {
@@ -211,12 +211,12 @@ bool cutt_combine_begin(const plan_t *p, bool aligned, cutt_combine_layout *l) {
     for (int t = 0; t < TENSORS; ++t)
       l->mode[i].stride[t] = p->mode[i].stride[t ? cutt_elementwise_tensor(t - 1) : CUTT_RESULT];
   }
-  for (int k = 0; k < OPERANDS; ++k) turns = turns || (cutt_combine_reads(l, k) && is_turned(l, 1 + k));
-  for (int k = 0; k < OPERANDS; ++k) l->turned[k] = turns && cutt_combine_reads(l, k);
-  if (aligned && turns) split_vector(l);
-  if (aligned && !turns) {
+  for (int k = 0; k < OPERANDS; ++k) l->turns = l->turns || (cutt_combine_reads(l, k) && is_turned(l, 1 + k));
+  for (int k = 0; k < OPERANDS; ++k) l->turned[k] = l->turns && cutt_combine_reads(l, k);
+  if (aligned && l->turns) split_vector(l);
+  if (aligned && !l->turns) {
     if (!allows_wide(l)) return false;
-    l->unit = CUTT_COMBINE_WIDE / p->type->bytes;
+    if (p->type->bytes <= WIDE_ELEMENT) l->unit = CUTT_COMBINE_WIDE / p->type->bytes;
   }
   return true;
 }

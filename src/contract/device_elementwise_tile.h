@@ -22,6 +22,7 @@ typedef struct cutt_combine_layout {
     int64_t extent, stride[CUTT_COMBINE_TENSORS];
   } mode[CUTT_COMBINE_MODES];
   bool aligned; /* addresses are multiples of 16 bytes */
+  bool turns;   /* an operand has its elements in another order than D */
   bool turned
       [CUTT_COMBINE_OPERANDS]; /* it goes through shared memory: all do where one has its elements in another order than D */
   int64_t chunk[CUTT_COMBINE_MODES];

@@ -1,4 +1,4 @@
-/* From an elementwise operation on a GPU of which no operand is turned to a launch that numbers D's elements (combine_line.cu). */
+/* From an elementwise operation on a GPU of which no operand is turned to a launch that numbers D's elements (combine_line.h). */
 #include <stdlib.h>
 #include <string.h>
 

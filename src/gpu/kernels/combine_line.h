@@ -57,9 +57,14 @@ DEVICE combine_line_spot combine_line_beside(const cutt_combine_args *args, uint
   return spot;
 }
 
-/* Is a number the first one of the first mode? */
-DEVICE bool combine_line_begins(const cutt_combine_args *args, uint32_t number) {
-  return number == divide(number, args->mode[0].chunks) * args->mode[0].chunks.by;
+/* Where it is in the third operand. */
+DEVICE uint32_t combine_line_third(const cutt_combine_args *args, uint32_t number, uint32_t bytes) {
+  return args->parts.beside & 8 ? number * bytes : combine_line_in(args, 3, number);
+}
+
+/* Its place in the first mode. */
+DEVICE uint32_t combine_line_first(const cutt_combine_args *args, uint32_t number) {
+  return number - divide(number, args->mode[0].chunks) * args->mode[0].chunks.by;
 }
 
 /* Where the next element is of one whose place this is, if it is beside it. */

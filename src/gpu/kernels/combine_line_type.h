@@ -25,7 +25,7 @@ DEVICE uint32_t COMBINE_OF(combine_line_number_)(uint32_t first, uint32_t i) {
   UNROLL(COMBINE_COUNT)                                                                                                \
   for (uint32_t i = 0; i < COMBINE_COUNT; ++i) {                                                                       \
     const uint32_t element = COMBINE_OF(combine_line_number_)(first, i), number = element < end ? element : end;       \
-    if (i % COMBINE_LINE_SIDE == 0 || combine_line_begins(args, number))                                               \
+    if (i % COMBINE_LINE_SIDE == 0 || combine_line_first(args, number) == 0)                                           \
       spot[i] = at;                                                                                                    \
     else                                                                                                               \
       spot[i] = element > end ? spot[i - 1] : combine_line_next(args, spot[i - 1]);                                    \
@@ -57,8 +57,7 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_line_), 3)
     UNROLL(COMBINE_COUNT)
     for (uint32_t i = 0; i < COMBINE_COUNT; ++i) {
       const uint32_t element = COMBINE_OF(combine_line_number_)(first, i), end = part.elements - 1;
-      const uint32_t last = element < end ? element : end;
-      const uint32_t at = args.parts.beside & 8 ? last * COMBINE_BYTES : combine_line_in(&args, 3, last);
+      const uint32_t at = combine_line_third(&args, element < end ? element : end, COMBINE_BYTES);
       in_c[i] = COMBINE_ACCESS(global_load)(c + (part.c + (int32_t)at));
     }
   }

@@ -155,20 +155,6 @@ DEVICE void COMBINE_OF(combine_part_)(const cutt_combine_args *args, const unsig
     if (i < count) COMBINE_ACCESS(global_store)(d + i * COMBINE_BYTES, all[i]);
 }
 
-/* Is an access the one that is not whole? */
-DEVICE bool COMBINE_OF(combine_is_tail_)(const cutt_combine_args *args, const combine_line_part *part,
-                                         uint32_t number) {
-  const uint32_t place = number - divide(number, args->mode[0].chunks) * args->mode[0].chunks.by;
-  return place == args->parts.tail_at && (part->last || !args->parts.cut);
-}
-
-/* Where an access is, and in the third operand. */
-DEVICE combine_line_spot COMBINE_OF(combine_wide_at_)(const cutt_combine_args *args, uint32_t number, uint32_t *third) {
-  *third = 0;
-  if (args->three) *third = args->parts.beside & 8 ? number * CUTT_COMBINE_WINDOW : combine_line_in(args, 3, number);
-  return args->parts.one ? combine_line_beside(args, number, CUTT_COMBINE_WINDOW) : combine_line_at(args, number);
-}
-
 /* Blocks that fit on an SM: 80 registers are enough for each thread, but for half types. */
 #define COMBINE_BLOCKS (COMBINE_BYTES == 2 ? 2 : 3)
 COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
@@ -185,10 +171,10 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
   UNROLL(4)
   for (uint32_t i = 0; i < ROWS; ++i) {
     const uint32_t number = first + i * CUTT_COMBINE_THREADS;
-    const combine_line_spot spot = COMBINE_OF(combine_wide_at_)(&args, number, &far.c[i]);
+    const combine_line_spot spot = combine_wide_at(&args, number, &far.c[i]);
     far.d[i] = spot.d, far.a[i] = spot.a, far.b[i] = spot.b;
     if (number >= part.elements) continue;
-    if (args.parts.tail && COMBINE_OF(combine_is_tail_)(&args, &part, number))
+    if (args.parts.tail && combine_is_tail(&args, &part, number))
       tails |= 1u << i;
     else
       whole |= 1u << i;
@@ -198,7 +184,7 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
   for (uint32_t i = 0; tails >> i; ++i) {
     uint32_t third;
     if (!(tails >> i & 1)) continue;
-    const combine_line_spot spot = COMBINE_OF(combine_wide_at_)(&args, first + i * CUTT_COMBINE_THREADS, &third);
+    const combine_line_spot spot = combine_wide_at(&args, first + i * CUTT_COMBINE_THREADS, &third);
     COMBINE_OF(combine_part_)
     (&args, base.a + (int32_t)spot.a, base.b + (int32_t)spot.b, base.c + (int32_t)third, base.d + (int32_t)spot.d,
      args.parts.tail);
