@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Networks of tensors beside opt_einsum with NumPy, and with PyTorch where it is installed.
 
-    bench/networks.py [--libraries build/lib] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
+    bench/networks.py [--device cpu|cuda] [--libraries build/lib] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
 
 Amplitudes of random circuits (bricks of random two-qubit gates on chains and grids), sweeps over matrix product states, projected
-entangled pair states, and terms of coupled cluster. All contestants follow one path, opt_einsum's (or cutt's own where that is not
-installed), which is found beforehand; they take turns, medians are compared, and results too. `first` is the first call of
-cutt.einsum, which plans all steps.
+entangled pair states, and terms of coupled cluster. All contestants follow one path, opt_einsum's, which is found beforehand; they
+take turns, medians are compared, and results too. `first` is the first call of cutt.einsum, which plans all steps. On a GPU the
+operands are PyTorch's, the networks are larger ones, and a time is that of a call until the GPU is done.
 """
 import argparse
 import json
@@ -152,7 +152,15 @@ def term(spec, occupied, virtual, seed):
     return b, [names[name] for name in result]
 
 
-CASES = {
+TERMS = ("mnef,efij,abmn->abij", "mnef,aeim,fbnj->abij", "mnef,afmn,ebij->abij", "mnef,ei,fj,abmn->abij", "mnef,ei,fj,am,bn->abij",
+         "amef,fi,ebmj->abij", "mnie,ej,abmn->abij")
+
+
+def coupled_cluster(occupied, virtual):
+    return {f"CCSD {spec}": lambda spec=spec, seed=seed: term(spec, occupied, virtual, seed) for seed, spec in enumerate(TERMS, 16)}
+
+
+ON_CPU = {
     "circuit, chain of 20, depth 10": lambda: circuit(1, 20, 10, 1),
     "circuit, chain of 24, depth 12": lambda: circuit(1, 24, 12, 2),
     "circuit, chain of 30, depth 8": lambda: circuit(1, 30, 8, 3),
@@ -168,13 +176,23 @@ CASES = {
     "PEPS norm, 5 x 5, bond 2": lambda: peps(5, 5, 2, 13, 2),
     "PEPS layer, 6 x 6, bond 4": lambda: peps(6, 6, 4, 14),
     "PEPS layer, 4 x 8, bond 8": lambda: peps(4, 8, 8, 15),
-    "CCSD mnef,efij,abmn->abij": lambda: term("mnef,efij,abmn->abij", 10, 30, 16),
-    "CCSD mnef,aeim,fbnj->abij": lambda: term("mnef,aeim,fbnj->abij", 10, 30, 17),
-    "CCSD mnef,afmn,ebij->abij": lambda: term("mnef,afmn,ebij->abij", 10, 30, 18),
-    "CCSD mnef,ei,fj,abmn->abij": lambda: term("mnef,ei,fj,abmn->abij", 10, 30, 19),
-    "CCSD mnef,ei,fj,am,bn->abij": lambda: term("mnef,ei,fj,am,bn->abij", 10, 30, 20),
-    "CCSD amef,fi,ebmj->abij": lambda: term("amef,fi,ebmj->abij", 10, 30, 21),
-    "CCSD mnie,ej,abmn->abij": lambda: term("mnie,ej,abmn->abij", 10, 30, 22),
+    **coupled_cluster(10, 30),
+}
+ON_GPU = {
+    "circuit, chain of 30, depth 8": lambda: circuit(1, 30, 8, 3),
+    "circuit, chain of 40, depth 20": lambda: circuit(1, 40, 20, 3),
+    "circuit, grid of 5 x 6, depth 10": lambda: circuit(5, 6, 10, 6),
+    "circuit, grid of 6 x 6, depth 10": lambda: circuit(6, 6, 10, 6),
+    "MPS overlap, 64 sites of 64": lambda: mps_overlap(64, 64, 2, 8),
+    "MPS overlap, 32 sites of 512": lambda: mps_overlap(32, 512, 2, 7),
+    "MPS, MPO of 8, 24 sites of 256": lambda: mpo_expectation(24, 256, 8, 2, 9),
+    "DMRG step, bond 128, MPO 14": lambda: dmrg_step(128, 14, 4, 11),
+    "DMRG step, bond 1024, MPO 14": lambda: dmrg_step(1024, 14, 4, 11),
+    "PEPS norm, 5 x 5, bond 4": lambda: peps(5, 5, 4, 12, 2),
+    "PEPS norm, 6 x 6, bond 3": lambda: peps(6, 6, 3, 12, 2),
+    "PEPS layer, 5 x 8, bond 16": lambda: peps(5, 8, 16, 12),
+    "PEPS layer, 8 x 8, bond 8": lambda: peps(8, 8, 8, 12),
+    **coupled_cluster(24, 96),
 }
 
 
@@ -195,10 +213,10 @@ def find_path(cutt, terms, arrays, result):
     return spec, path, float(info.opt_cost), float(info.largest_intermediate)
 
 
-def contestants(cutt, np, threads, spec, path, arrays):
+def on_cpu(cutt, threads, spec, path, arrays):
+    """(calls by name, wait)"""
     import opt_einsum
-    shapes = [array.shape for array in arrays]
-    expression = opt_einsum.contract_expression(spec, *shapes, optimize=path)
+    expression = opt_einsum.contract_expression(spec, *(array.shape for array in arrays), optimize=path)
     ways = {"cutt": lambda: cutt.einsum(spec, *arrays, optimize=path, threads=threads),
             "numpy": lambda: expression(*arrays, backend="numpy")}
     try:
@@ -208,23 +226,36 @@ def contestants(cutt, np, threads, spec, path, arrays):
         ways["torch"] = lambda: expression(*tensors, backend="torch")
     except ImportError:
         pass
-    return ways
+    return ways, lambda: None
 
 
-def measure(ways):
+def on_gpu(cutt, spec, path, arrays):
+    """(calls by name, wait)"""
+    import opt_einsum
+    import torch
+    expression = opt_einsum.contract_expression(spec, *(array.shape for array in arrays), optimize=path)
+    tensors = [torch.from_numpy(array).cuda() for array in arrays]
+    return {"cutt": lambda: cutt.einsum(spec, *tensors, optimize=path),
+            "torch": lambda: expression(*tensors, backend="torch")}, torch.cuda.synchronize
+
+
+def measure(ways, wait):
     times = {name: [] for name in ways}
     results = {name: way() for name, way in ways.items()}
     start = time.perf_counter()
     while len(times["cutt"]) < LEAST_ROUNDS or (len(times["cutt"]) < MOST_ROUNDS and time.perf_counter() - start < CASE_SECONDS):
         for name, way in ways.items():
+            wait()
             begun = time.perf_counter()
             way()
+            wait()
             times[name].append(time.perf_counter() - begun)
     return {name: statistics.median(values) for name, values in times.items()}, results
 
 
 def main():
     parser = argparse.ArgumentParser(description="Networks of tensors beside opt_einsum with NumPy and with PyTorch.")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--libraries", type=pathlib.Path, default=ROOT / "build" / "lib")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", default="")
@@ -235,8 +266,8 @@ def main():
     import cutt
 
     found = []
-    print(f"{'network':32} {'tensors':>7} {'flops':>8} {'first ms':>9} {'cutt ms':>9} {'NumPy':>7} {'PyTorch':>8}")
-    for name, build in CASES.items():
+    print(f"{'network':32} {'tensors':>7} {'flops':>8} {'first ms':>9} {'cutt ms':>9} {'NumPy':>8} {'PyTorch':>8}")
+    for name, build in (ON_CPU if arguments.device == "cpu" else ON_GPU).items():
         if arguments.only and not any(text in name for text in arguments.only.split("|")):
             continue
         b, result = build()
@@ -244,21 +275,22 @@ def main():
         if told is None:
             sys.exit("networks.py: opt_einsum is needed (pip install opt_einsum)")
         spec, path, flops, largest = told
-        ways = contestants(cutt, np, arguments.threads, spec, path, b.arrays)
+        on_device = arguments.device == "cuda"
+        ways, wait = on_gpu(cutt, spec, path, b.arrays) if on_device else on_cpu(cutt, arguments.threads, spec, path, b.arrays)
         begun = time.perf_counter()
         ways["cutt"]()
+        wait()
         first = time.perf_counter() - begun
-        times, results = measure(ways)
-        scale = np.abs(results["numpy"]).max()
+        times, results = measure(ways, wait)
+        results = {other: value.cpu().numpy() if on_device else np.asarray(value) for other, value in results.items()}
         for other, value in results.items():
-            if not np.allclose(np.asarray(value), results["numpy"], rtol=1e-8, atol=1e-9 * scale):
-                sys.exit(f"networks.py: {name}: the result of {other} is another one than NumPy's")
+            if not np.allclose(value, results["cutt"], rtol=1e-8, atol=1e-9 * np.abs(value).max()):
+                sys.exit(f"networks.py: {name}: the result of {other} is another one than cutt's")
         ratios = {other: times[other] / times["cutt"] for other in times if other != "cutt"}
         found.append({"name": name, "tensors": len(b.arrays), "flops": flops, "largest": largest, "first": first,
                       "seconds": times, "ratios": ratios})
-        torch_ratio = f"{ratios['torch']:8.2f}" if "torch" in ratios else f"{'-':>8}"
-        print(f"{name:32} {len(b.arrays):7} {flops:8.1e} {1e3 * first:9.2f} {1e3 * times['cutt']:9.3f} {ratios['numpy']:7.2f} "
-              f"{torch_ratio}", flush=True)
+        told = [f"{ratios[other]:8.2f}" if other in ratios else f"{'-':>8}" for other in ("numpy", "torch")]
+        print(f"{name:32} {len(b.arrays):7} {flops:8.1e} {1e3 * first:9.2f} {1e3 * times['cutt']:9.3f} {' '.join(told)}", flush=True)
     for other in ("numpy", "torch"):
         values = [one["ratios"][other] for one in found if other in one["ratios"]]
         if values:

@@ -13,7 +13,7 @@
 
 #include "cutt_contract.h"
 
-enum { MOST_AXES = 16, MOST_OPERANDS = 8 }; /* of arrays, and of an einsum, that are served here */
+enum { MOST_AXES = 16 }; /* of arrays that are served here */
 
 /* What came of a step. */
 typedef enum outcome {
@@ -76,7 +76,6 @@ PyObject *finish_array(const view *like, PyObject *array);
 
 /* ------------------------------------------------------------------------------------------------- plans that are kept */
 
-enum { MOST_WORDS = 192 };
 enum {
   KEY_OF_TRANSPOSE = 1,
   KEY_OF_EINSUM,
@@ -85,18 +84,22 @@ enum {
   KEY_OF_NETWORK
 }; /* a key's first number */
 
-/* All that a plan depends on, as numbers. Built by add(); `full` once it did not fit. */
+enum { FEW_WORDS = 192 }; /* more than that, of networks and of long texts, have memory of their own */
+
+/* All that a plan depends on, as numbers. Built by add() between begin_key() and end_key(); `full` once there was no memory for it. */
 typedef struct plan_key {
-  int words;
+  int64_t *word;
+  size_t words, room;
   bool full;
-  int64_t word[MOST_WORDS];
+  int64_t few[FEW_WORDS];
 } plan_key;
 
+void begin_key(plan_key *key);
+void end_key(plan_key *key);
+bool grow_key(plan_key *key, size_t words); /* by so many, at least */
+
 static inline void add(plan_key *key, int64_t value) {
-  if (key->words < MOST_WORDS)
-    key->word[key->words++] = value;
-  else
-    key->full = true;
+  if (key->words < key->room || grow_key(key, 1)) key->word[key->words++] = value;
 }
 void add_all(plan_key *key, int count, const int64_t *values);
 void add_bytes(plan_key *key, const void *bytes, size_t size);
@@ -145,7 +148,7 @@ bool lie_apart(span *spans, Py_ssize_t pairs);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes);
 outcome execute_elementwise(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
-/* On the CPU, with memory for intermediates of its own. */
+/* With memory for intermediates of its own. */
 outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------- arguments */

@@ -1,9 +1,12 @@
 /* cutt.einsum, and cutt.reduce of one or two operands (calls.h). */
-#include <string.h>
+#include <stdlib.h>
 
 #include "calls.h"
 
-enum { MOST_OF_A_PLAN = 2 }; /* operands: more are a network's */
+enum {
+  MOST_OF_A_PLAN = 2,
+  FEW_OPERANDS = 8
+}; /* operands: of more than two a network is made, for more than eight memory is taken */
 
 /* The path, of more than two operands, is where reduce() has the operator. */
 enum { OUT, ALPHA, BETA, CONJ, THREADS, PATH, EINSUM_NAMES, OPERATOR = PATH };
@@ -14,7 +17,7 @@ typedef struct sum {
   PyObject *spec;
   int operands;
   int op; /* of reduce(); of einsum() -1 */
-  view operand[MOST_OPERANDS];
+  view *operand;
   view out;
   bool has_out;
   PyObject *alpha, *beta; /* borrowed; NULL: 1 and 0 */
@@ -72,11 +75,10 @@ static bool make_key(plan_key *key, const sum *s) {
     return false;
   }
   const view *first = &s->operand[0];
-  key->words = 0;
-  key->full = false;
+  begin_key(key);
   add(key, s->operands > MOST_OF_A_PLAN ? KEY_OF_NETWORK : s->op < 0 ? KEY_OF_EINSUM : KEY_OF_REDUCE);
-  add(key, s->operands | (int64_t)s->has_out << 8 | (int64_t)is_vouched_for(first) << 9 |
-               (int64_t)((uint64_t)s->op & 7) << 10 | (int64_t)((uint64_t)first->device << 32));
+  add(key, (int64_t)s->has_out | (int64_t)is_vouched_for(first) << 1 | (int64_t)((uint64_t)s->op & 7) << 2 |
+               (int64_t)s->operands << 8 | (int64_t)((uint64_t)first->device << 32));
   add(key, first->type.number | s->threads << 32);
   add_bytes(key, text, (size_t)size);
   add(key, s->scale.code);
@@ -88,6 +90,7 @@ static bool make_key(plan_key *key, const sum *s) {
   if (s->has_out) add_view(key, &s->out);
   if (s->operands <= MOST_OF_A_PLAN || add_path(key, s->path)) return true;
   PyErr_Clear(); /* the function in Python has the words */
+  end_key(key);
   return false;
 }
 
@@ -128,6 +131,7 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
   PyObject *plan = NULL, *array = NULL;
   if (!make_key(&key, s)) return LEFT;
   outcome done = find_plan(&key, make_einsum, s, &plan, &facts);
+  end_key(&key);
   if (done != DONE) return done;
   if (!s->has_out) done = make_array(&s->operand[0], facts.rank, facts.shape, &array, &s->out);
   if (done == DONE) {
@@ -197,6 +201,7 @@ static outcome execute_many(sum *s, PyObject *given, PyObject **result) {
   PyObject *plan = NULL, *array = NULL;
   if (s->scale.code || (given && !lies_apart(s)) || !make_key(&key, s)) return LEFT;
   outcome done = find_plan(&key, make_network, s, &plan, &facts);
+  end_key(&key);
   if (done != DONE) return done;
   if (facts.kind == BY_NUMPY) {
     Py_DECREF(plan);
@@ -216,11 +221,13 @@ static outcome execute_many(sum *s, PyObject *given, PyObject **result) {
   return finish_result(&s->operand[0], facts.rank, given, array, result);
 }
 
-/* Which types more than two operands may have, which libraries, and where they may be. */
+/* Which types more than two operands may have, and which libraries. NumPy's halves may be multiplied as floats, and integers
+ * are two at a time: both are for the function in Python. */
 static bool connects(const view *v) {
   const int code = v->type.code;
-  return v->library->reading == BY_STRUCT &&
-         (code == CUTT_F32 || code == CUTT_F64 || code == CUTT_C32 || code == CUTT_C64);
+  if (code == CUTT_F32 || code == CUTT_F64 || code == CUTT_C32 || code == CUTT_C64)
+    return v->library->reading != BY_CAPSULE;
+  return v->library->reading == BY_TABLE && (code == CUTT_F16 || code == CUTT_BF16);
 }
 
 bool multiplies(const view *v) {
@@ -285,8 +292,9 @@ static outcome einsum_of(sum *s, PyObject *const *arrays, PyObject *const *value
 static outcome any_sum(const signature *called, PyObject *const *given, Py_ssize_t count, PyObject *names,
                        PyObject **result) {
   PyObject *values[MOST_NAMES];
-  const int most = called == &reduce_names ? MOST_OF_A_PLAN : MOST_OPERANDS;
-  if (count < 2 || count > 1 + most || !PyUnicode_CheckExact(given[0])) return LEFT;
+  view few[FEW_OPERANDS];
+  if (count < 2 || (called == &reduce_names && count > 1 + MOST_OF_A_PLAN) || !PyUnicode_CheckExact(given[0]))
+    return LEFT;
   /* Its names follow the operands, all of which are given without. */
   if (!take_arguments(called, given + count, 0, names, values)) return LEFT;
   sum s;
@@ -295,7 +303,14 @@ static outcome any_sum(const signature *called, PyObject *const *given, Py_ssize
   s.spec = given[0];
   s.path = called == &einsum_names ? values[PATH] : NULL;
   s.operands = (int)count - 1;
-  return einsum_of(&s, given + 1, values, result);
+  s.operand = s.operands > FEW_OPERANDS ? malloc((size_t)s.operands * sizeof *s.operand) : few;
+  if (!s.operand) {
+    PyErr_NoMemory();
+    return FAILED;
+  }
+  const outcome done = einsum_of(&s, given + 1, values, result);
+  if (s.operand != few) free(s.operand);
+  return done;
 }
 
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {

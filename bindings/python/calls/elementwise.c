@@ -30,8 +30,7 @@ static bool make_key(plan_key *key, const combination *c) {
     return false;
   }
   const view *first = &c->operand[0];
-  key->words = 0;
-  key->full = false;
+  begin_key(key);
   add(key, KEY_OF_ELEMENTWISE);
   add(key, c->operands | c->op[0] << 4 | c->op[1] << 8 | (int64_t)c->has_out << 12 |
                (int64_t)((uint64_t)first->device << 32));
@@ -59,6 +58,7 @@ static outcome execute_combination(combination *c, PyObject *given, PyObject **r
   PyObject *plan = NULL, *array = NULL;
   if (!make_key(&key, c)) return LEFT;
   outcome done = find_plan(&key, make_elementwise, c, &plan, &facts);
+  end_key(&key);
   if (done != DONE) return done;
   if (!c->has_out) done = make_array(&c->operand[0], facts.rank, facts.shape, &array, &c->out);
   if (done == DONE) {

@@ -83,8 +83,7 @@ static PyObject *make_permutation(const void *what, bool again) {
 
 static void make_key(plan_key *key, const transposition *t) {
   const view *in = t->in;
-  key->words = 0;
-  key->full = false;
+  begin_key(key);
   add(key, KEY_OF_TRANSPOSE);
   add(key, in->rank | (int64_t)t->asked->scale.code << 8 | (int64_t)t->asked->scale.conjugate << 16 |
                (int64_t)is_vouched_for(in) << 17 | (int64_t)((uint64_t)in->device << 32));
@@ -118,7 +117,9 @@ outcome plan_transposition(const view *in, const view *out, const asked *a, PyOb
   const transposition t = {in, out, a};
   plan_key key;
   make_key(&key, &t);
-  return find_plan(&key, make_permutation, &t, plan, facts);
+  const outcome found = find_plan(&key, make_permutation, &t, plan, facts);
+  end_key(&key);
+  return found;
 }
 
 signature transpose_names = {

@@ -27,13 +27,36 @@ typedef struct plans {
 
 PyObject *kept_plans;
 
-void add_all(plan_key *key, int count, const int64_t *values) {
-  if (key->words + count > MOST_WORDS) {
+void begin_key(plan_key *key) {
+  key->word = key->few;
+  key->words = 0;
+  key->room = FEW_WORDS;
+  key->full = false;
+}
+
+void end_key(plan_key *key) {
+  if (key->word != key->few) free(key->word);
+}
+
+bool grow_key(plan_key *key, size_t words) {
+  if (key->full) return false;
+  const size_t room = 2 * (key->words + words);
+  int64_t *word = realloc(key->word == key->few ? NULL : key->word, room * sizeof *word);
+  if (!word) {
     key->full = true;
-    return;
+    return false;
   }
-  memcpy(key->word + key->words, values, (size_t)count * sizeof *values);
-  key->words += count;
+  if (key->word == key->few) memcpy(word, key->few, key->words * sizeof *word);
+  key->word = word;
+  key->room = room;
+  return true;
+}
+
+void add_all(plan_key *key, int count, const int64_t *values) {
+  const size_t words = (size_t)count;
+  if (key->room - key->words < words && !grow_key(key, words)) return;
+  memcpy(key->word + key->words, values, words * sizeof *values);
+  key->words += words;
 }
 
 void add_view(plan_key *key, const view *v) {
@@ -43,14 +66,12 @@ void add_view(plan_key *key, const view *v) {
 }
 
 void add_bytes(plan_key *key, const void *bytes, size_t size) {
-  int64_t words[16] = {0};
-  if (size > sizeof words) {
-    key->full = true;
-    return;
-  }
-  memcpy(words, bytes, size);
+  const size_t words = (size + 7) / 8;
   add(key, (int64_t)size);
-  add_all(key, (int)((size + 7) / 8), words);
+  if (!words || (key->room - key->words < words && !grow_key(key, words))) return;
+  key->word[key->words + words - 1] = 0;
+  memcpy(key->word + key->words, bytes, size);
+  key->words += words;
 }
 
 /* Eight bytes at a time; a key's own numbers are mostly small, so that each is spread before the next comes in. */
@@ -191,7 +212,7 @@ bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts) {
 outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what, bool again), const void *what,
                   PyObject **plan, plan_facts *facts) {
   plans *p = (plans *)kept_plans;
-  const size_t size = (size_t)key->words * sizeof *key->word;
+  const size_t size = key->words * sizeof *key->word;
   const uint64_t hash = hash_of(key->word, size);
   if (key->full) return LEFT;
   entry *e = look_up(p, key->word, size, hash);

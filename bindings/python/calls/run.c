@@ -149,7 +149,7 @@ outcome execute_elementwise(const plan_facts *facts, const view *operand, int op
 enum { NETWORK_STEPS, NETWORK_WORKSPACE, NETWORK_FIRST };
 enum { STEP_PLAN, STEP_LEFT, STEP_RIGHT, STEP_WORKSPACE, STEP_RESULT, STEP_WORDS };
 
-static cuttResult execute_steps(const int64_t *table, char **tensor, int operands, char *memory) {
+static cuttResult execute_steps(const int64_t *table, char **tensor, int operands, char *memory, void *stream) {
   const int64_t steps = table[NETWORK_STEPS], *step = table + NETWORK_FIRST;
   for (int64_t i = 0; i < steps; ++i, step += STEP_WORDS) {
     char **const made = tensor + operands + i;
@@ -157,47 +157,80 @@ static cuttResult execute_steps(const int64_t *table, char **tensor, int operand
     char *const workspace = step[STEP_WORKSPACE] ? memory + table[NETWORK_WORKSPACE] : NULL;
     const cuttResult result =
         python.contract((const void *)(intptr_t)step[STEP_PLAN], tensor[step[STEP_LEFT]], tensor[step[STEP_RIGHT]],
-                        *made, workspace, (size_t)step[STEP_WORKSPACE], NULL);
+                        *made, workspace, (size_t)step[STEP_WORKSPACE], stream);
     if (result != CUTT_SUCCESS) return result;
   }
   return CUTT_SUCCESS;
 }
 
-outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes) {
-  enum { ALIGNED = 256 };
-  const bool small = facts->workspace <= SMALL_BYTES;
-  char *tensor[2 * MOST_OPERANDS], *memory = NULL;
-  PyObject *array = NULL;
-  if (small) {
-    memory = malloc(facts->workspace);
-    if (!memory) PyErr_NoMemory();
-  } else {
-    array = PyObject_CallFunction(python.take_memory, "n", (Py_ssize_t)facts->workspace);
-    if (array) memory = ((const numpy_array *)array)->data;
+/* Memory for the intermediates and the workspace of a network: of the C library for few bytes, a block that is kept for the next call,
+ * or an array of the operands' library on a GPU, whose pool knows the stream. */
+typedef struct room {
+  char *memory;
+  PyObject *array; /* NULL: of the C library */
+  bool kept;
+} room;
+
+static outcome take_room(size_t bytes, const view *like, room *r) {
+  *r = (room){NULL, NULL, false};
+  if (like->device != ON_CPU) {
+    const int64_t elements = (int64_t)(bytes - 1) / like->type.bytes + 1;
+    view space;
+    const outcome made = make_array(like, 1, &elements, &r->array, &space);
+    if (made == DONE) r->memory = space.data;
+    return made;
   }
-  if (!memory) return FAILED;
-  for (int i = 0; i < operands; ++i) tensor[i] = operand[i].data;
-  const int64_t *table = facts->plan;
-  tensor[operands + table[NETWORK_STEPS] - 1] = out->data;
-  char *const at = memory + (ALIGNED - (uintptr_t)memory % ALIGNED) % ALIGNED;
-  cuttResult result;
-  if (small && bytes <= SMALL_BYTES) {
-    result = execute_steps(table, tensor, operands, at);
+  if (bytes <= SMALL_BYTES) {
+    r->memory = malloc(bytes);
+    if (!r->memory) PyErr_NoMemory();
   } else {
-    PyThreadState *state = PyEval_SaveThread();
-    result = execute_steps(table, tensor, operands, at);
-    PyEval_RestoreThread(state);
+    r->array = PyObject_CallFunction(python.take_memory, "n", (Py_ssize_t)bytes);
+    r->kept = r->array;
+    if (r->array) r->memory = ((const numpy_array *)r->array)->data;
   }
-  const place here = {NULL, false, false};
-  outcome done = leave_or_refuse(&here, result);
-  if (small) {
-    free(memory);
-  } else {
-    PyObject *given = done == FAILED ? NULL : PyObject_CallFunctionObjArgs(python.give_memory, array, NULL);
-    if (done != FAILED && !given) done = FAILED;
+  return r->memory ? DONE : FAILED;
+}
+
+/* done: what came of its use. */
+static outcome give_room(room *r, outcome done) {
+  if (!r->array) free(r->memory);
+  if (r->kept && done != FAILED) {
+    PyObject *given = PyObject_CallFunctionObjArgs(python.give_memory, r->array, NULL);
+    if (!given) done = FAILED;
     Py_XDECREF(given);
-    Py_DECREF(array);
   }
+  Py_XDECREF(r->array);
+  return done;
+}
+
+outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes) {
+  enum { ALIGNED = 256, FEW_TENSORS = 16 };
+  const int64_t *table = facts->plan;
+  const size_t tensors = (size_t)operands + (size_t)table[NETWORK_STEPS];
+  char *few[FEW_TENSORS], **tensor = tensors > FEW_TENSORS ? malloc(tensors * sizeof *tensor) : few;
+  room r;
+  if (!tensor) {
+    PyErr_NoMemory();
+    return FAILED;
+  }
+  outcome done = take_room(facts->workspace, operand, &r);
+  place where;
+  if (done == DONE && (done = enter_place(operand, &where)) != DONE) done = give_room(&r, done);
+  if (done == DONE) {
+    for (int i = 0; i < operands; ++i) tensor[i] = operand[i].data;
+    tensor[tensors - 1] = out->data;
+    char *const at = r.memory + (ALIGNED - (uintptr_t)r.memory % ALIGNED) % ALIGNED;
+    cuttResult result;
+    if (!where.on_gpu && !r.array && bytes <= SMALL_BYTES) {
+      result = execute_steps(table, tensor, operands, at, NULL);
+    } else {
+      PyThreadState *state = PyEval_SaveThread();
+      result = execute_steps(table, tensor, operands, at, where.stream);
+      PyEval_RestoreThread(state);
+    }
+    done = give_room(&r, leave_or_refuse(&where, result));
+  }
+  if (tensor != few) free(tensor);
   return done;
 }
 

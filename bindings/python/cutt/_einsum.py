@@ -190,7 +190,7 @@ def facts_of_einsum(
 def facts_of_network(
     spec: str, arrays: Sequence[Any], out: Any, optimize: Any, threads: int, again: bool
 ) -> Optional[tuple]:
-    """What an einsum of more than two arrays of NumPy's is done by, as the compiled module takes it: NumPy, where so little is to be
+    """What an einsum of more than two arrays is done by, as the compiled module takes it: NumPy, where so little of its arrays is to be
     multiplied that it is done before anything is planned, for some calls, and a network for those that come again."""
     operands = (spec, *arrays)
     if not again and _are_few(operands, out, optimize, _FEW):
@@ -208,7 +208,8 @@ def facts_of_network(
         return None
     code = check_type(first, views[1:])
     pairs = pairs_of(optimize, tuple(one.labels for one in tensors), [one.view for one in tensors], labels)
-    network = _network_of(tensors, pairs, labels, result, code, 1, 0, threads)
+    with _cuda.context(first.device[1]) if first.device[0] == "cuda" else contextlib.nullcontext():
+        network = _network_of(tensors, pairs, labels, result, code, 1, 0, threads)
     _compiled.bind_contraction()
     return network, 3, network.table.ctypes.data, network.bytes, shape
 
@@ -327,7 +328,14 @@ def _sum(
     """einsum() by the library."""
     if not isinstance(operands[0], str):
         spec, arrays, numbers = interleaved(operands)
+        plain = conj is None and dtype is None and order == "K" and casting == "safe" and choosing.seconds is None
         with in_numbers(numbers):
+            if plain and _compiled.calls is not None:
+                made = _compiled.calls.try_einsum(
+                    spec, *arrays, out=out, alpha=alpha, beta=beta, optimize=optimize, threads=threads
+                )
+                if made is not NotImplemented:
+                    return made
             return _sum((spec, *arrays), out, alpha, beta, conj, optimize, threads, dtype, order, casting)
     spec, arrays = operands[0], list(operands[1:])
     if not arrays:

@@ -110,7 +110,7 @@ def create_elementwise(
 def create_network(
     spec: str, arrays: tuple, out: Any, optimize: Any, threads: int, again: int
 ) -> Optional[tuple]:
-    """What an einsum() of more than two arrays of NumPy's is done by, as _calls takes it; None: einsum() in Python sees to it."""
+    """What an einsum() of more than two arrays is done by, as _calls takes it; None: einsum() in Python sees to it."""
     try:
         facts = facts_of_network(spec, arrays, out, optimize, threads, bool(again))
     except (TypeError, ValueError):  # which einsum() words

@@ -67,6 +67,13 @@ class Served(unittest.TestCase):
             for _ in range(2):
                 self.assertTrue(close(cutt.einsum("ij,jk", Array(a), Array(b)).inner, a @ b, 99))
                 self.assertTrue(close(cutt.einsum("ij,ij->", Array(a), Array(a)).inner, np.array((a * a).sum()), 9999))
+                for count in (3, 11):  # a network, on the CPU: no memory of the library's but the result's
+                    square, before = noise(np.random.default_rng(2), (5, 5), "f8"), Array.calls["allocate"]
+                    spec = ",".join(chr(ord("a") + place) + chr(ord("b") + place) for place in range(count))
+                    spec += f"->a{chr(ord('a') + count)}"
+                    made = cutt.einsum(spec, *[Array(square)] * count)
+                    self.assertTrue(close(made.inner, np.linalg.matrix_power(square, count), 99999))
+                    self.assertEqual(Array.calls["allocate"] - before, 1)
             made = cutt.ContractionPlan("ij,jk", a, b)(Array(a), Array(b))
             self.assertTrue(type(made) is Array and close(made.inner, a @ b, 99))
         self.after(Array)
@@ -143,6 +150,7 @@ class OnDevice(unittest.TestCase):
         names["primary_context"] = lambda device: 0x1000 + device
         names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, ())
         names["create_elementwise"] = lambda *facts: (self.told.append(facts[-6:]), 2, 0x78, 0, (3, 4))
+        names["create_network"] = lambda *facts: (self.told.append(facts[3:]), *self.network)[1:]
         names["create_einsum"] = lambda *facts: (self.told.append(facts[4:]), 1, 0x79, 1001, (4,))
         names["execute"] = ctypes.cast(execute, P).value
         cutt.plan_cache.clear()
@@ -207,6 +215,48 @@ class OnDevice(unittest.TestCase):
     def combine(self, *told):
         self.told.append((*told, self.current))
         return self.result
+
+    def test_network(self):
+        """Steps one after another in the stream; intermediates and workspace are one array of the library's on the operands' device."""
+        contract = ctypes.CFUNCTYPE(ctypes.c_int, P, P, P, P, P, ctypes.c_size_t, P)(self.combine)
+        Array = library()
+        KEPT.append(Array)
+        Array.number, Array.stream = 3, 0x5000
+        self.addCleanup(setattr, _compiled, "_bound", False)
+        for count in (3, 12):
+            cutt.plan_cache.clear()
+            _compiled.calls.bind_contraction(ctypes.cast(contract, P).value, 0)
+            rows = [[0x100 + step, 0 if not step else count + step - 1, step + 1, 512 * (step % 2), 256 * step]
+                    for step in range(count - 1)]  # plan, left, right, workspace, place of the result
+            table = np.array([count - 1, 4096, *(number for row in rows for number in row)], np.int64)
+            self.network = (table, 3, table.ctypes.data, 8192, (4,))
+            operands = [Array(distinct((4, 4), "f4"), 0, 2) for _ in range(count)]
+            out = Array(np.empty(4, "f4"), 0, 2)
+            given = [array.inner.__array_interface__["data"][0] for array in (*operands, out)]
+            spec = ",".join(chr(ord("a") + place) + chr(ord("b") + place) for place in range(count)) + "->a"
+            for turn in range(3):
+                self.told.clear()
+                before = Array.calls["allocate"]
+                self.result = 3 if turn == 1 else 0
+                if self.result:  # the steps end where one fails, and nothing is left behind
+                    with self.assertRaises((RuntimeError, ValueError)):
+                        cutt.einsum(spec, *operands, out=out, threads=1)
+                    self.assertEqual(len(self.told), 1)
+                else:
+                    self.assertIs(cutt.einsum(spec, *operands, out=out, threads=1), out)
+                    if not turn:
+                        self.assertEqual(self.told.pop(0), (True, 1, 0))
+                    self.assertEqual([told[0] for told in self.told], [0x100 + step for step in range(count - 1)])
+                    memory = self.told[0][3]
+                    self.assertEqual(memory % 256, 0)
+                    made = [memory + 256 * step for step in range(count - 2)] + [given[-1]]
+                    for step, (_, left, right, result, space, size, stream, context) in enumerate(self.told):
+                        self.assertEqual((left, right), (made[step - 1] if step else given[0], given[step + 1]))
+                        self.assertEqual((result, size), (made[step], 512 * (step % 2)))
+                        self.assertEqual(space, memory + 4096 if size else None)
+                        self.assertEqual((stream, context), (0x5000, 0x1003))
+                self.assertEqual(Array.calls["allocate"] - before, 1)
+                self.assertEqual((Array.calls["alive"], self.current), (0, None))
 
     def test_sum(self):
         """A sum of one operand, whose workspace is the library's own, on the operand's device, where that makes arrays."""

@@ -107,6 +107,44 @@ class Networks(unittest.TestCase):
             mine = cutt.einsum(spec, *arrays, optimize=optimize)
             self.assertTrue(np.allclose(mine, theirs, rtol=1e-9, atol=1e-9 * abs(theirs).max()))
 
+    def test_served(self):
+        """Of any number of operands, by one plan that is kept, in both forms; one shape more or another path is another plan."""
+        random = np.random.default_rng(22)
+        for count in (3, 8, 9, 40, 300):
+            arrays = [noise(random, (2, 2, 2), "f8") for _ in range(count)]
+            lists = [[place, place + 1, count + 1 + place] for place in range(count)]
+            arrays += [noise(random, (2, 3 if not place else 2), "f8") for place in range(count)]
+            lists += [[count + 1 + place, 2 * count + 1 if not place else 3 * count + place] for place in range(count)]
+            spec = ",".join("".join(chr(0x4E00 + label) for label in labels) for labels in lists)
+            spec += "->" + "".join(chr(0x4E00 + label) for label in (2 * count + 1, count, 0))
+            theirs, site = np.eye(2)[None], np.einsum("abc,cd->abd", arrays[0], arrays[count])
+            theirs = np.einsum("xab,bcd->dac", theirs, site)
+            for place in range(1, count):
+                theirs = theirs @ np.einsum("abc,cd->ab", arrays[place], arrays[count + place])
+            theirs = theirs.transpose(0, 2, 1)
+            mixed = list(itertools.chain(*zip(arrays, lists)))
+            for optimize in ("greedy", cutt.einsum_path(spec, *arrays, optimize="greedy")[0]):
+                hits = cutt.plan_cache.hits
+                for _ in range(4):
+                    for mine in (
+                        cutt.einsum(spec, *arrays, optimize=optimize),
+                        cutt.einsum(*mixed, [2 * count + 1, count, 0], optimize=optimize),
+                    ):
+                        self.assertTrue(np.allclose(mine, theirs, rtol=1e-9, atol=1e-9 * abs(theirs).max()))
+                    arrays[-1] *= 2
+                    theirs = theirs * 2
+                self.assertGreater(cutt.plan_cache.hits, hits)
+            if _compiled.calls is not None:
+                given = [spec, *arrays]
+                self.assertIsNot(_compiled.calls.try_einsum(*given, optimize="greedy"), NotImplemented)
+                misses = cutt.plan_cache.misses
+                cutt.einsum(*given, optimize="greedy")
+                self.assertEqual(cutt.plan_cache.misses, misses)
+            with self.assertRaisesRegex(ValueError, "are given$"):
+                cutt.einsum(spec, *arrays[1:])
+            with self.assertRaisesRegex(ValueError, "extent 5"):
+                cutt.einsum(spec, *arrays[:-1], np.ones((5, 2)))
+
     def test_new_contents(self):
         """What is kept is the plans and not the arrays."""
         random = np.random.default_rng(6)
