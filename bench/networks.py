@@ -289,8 +289,8 @@ def main():
         ratios = {other: times[other] / times["cutt"] for other in times if other != "cutt"}
         found.append({"name": name, "tensors": len(b.arrays), "flops": flops, "largest": largest, "first": first,
                       "seconds": times, "ratios": ratios})
-        told = [f"{ratios[other]:8.2f}" if other in ratios else f"{'-':>8}" for other in ("numpy", "torch")]
-        print(f"{name:32} {len(b.arrays):7} {flops:8.1e} {1e3 * first:9.2f} {1e3 * times['cutt']:9.3f} {' '.join(told)}", flush=True)
+        shown = [f"{ratios[other]:8.2f}" if other in ratios else f"{'-':>8}" for other in ("numpy", "torch")]
+        print(f"{name:32} {len(b.arrays):7} {flops:8.1e} {1e3 * first:9.2f} {1e3 * times['cutt']:9.3f} {' '.join(shown)}", flush=True)
     for other in ("numpy", "torch"):
         values = [one["ratios"][other] for one in found if other in one["ratios"]]
         if values:
