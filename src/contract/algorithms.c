@@ -73,16 +73,33 @@ void cutt_algorithm_list_kept(const cutt_algorithm *algorithm, const cutt_contra
     for (int i = 0; i < algorithm->kept[role]; ++i) kept[algorithm->index_group[role][i]] = true;
 }
 
-/* The loop modes come last, in the order that they have in the tensor: the permutation has less to do then. */
-static int64_t lay_loops(const cutt_contraction *c, const bool *kept, cutt_tensor t, const int64_t *extent,
-                         int64_t *stride, int64_t from) {
+/* The tensor whose order of the modes of batch all packed ones have: one in place, else the largest. */
+static cutt_tensor order_of_batch(const cutt_contraction *c, const cutt_algorithm *algorithm) {
+  cutt_tensor best = CUTT_RESULT;
+  for (int t = 0; t < CUTT_RESULT; ++t) {
+    const bool in_place = !algorithm->packed[t], is_best_in_place = !algorithm->packed[best];
+    if (in_place > is_best_in_place || (in_place == is_best_in_place && c->volume[t] > c->volume[best]))
+      best = (cutt_tensor)t;
+  }
+  return best;
+}
+
+/* The loop modes come last, in the order that they have in the tensor: the permutation has less to do then. Where batch_as is not
+ * CUTT_TENSORS, those of batch come before the others, in the order that they have in that tensor. */
+static int64_t lay_loops(const cutt_contraction *c, const bool *kept, cutt_tensor t, cutt_tensor batch_as,
+                         const int64_t *extent, int64_t *stride, int64_t from) {
   int mode[CUTT_MOST_MODES], count = 0;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t size = llabs(c->mode[i].stride[t]);
-    if (!size || kept[i]) continue;
-    int at = count++;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > size; --at) mode[at] = mode[at - 1];
-    mode[at] = i;
+  for (int batch = batch_as != CUTT_TENSORS; batch >= 0; --batch) {
+    const int first = count;
+    const cutt_tensor as = batch ? batch_as : t;
+    for (int i = 0; i < c->modes; ++i) {
+      const int64_t size = llabs(c->mode[i].stride[as]);
+      const bool is_batch = batch_as != CUTT_TENSORS && cutt_mode_role(&c->mode[i]) == CUTT_ROLE_BATCH;
+      if (!c->mode[i].stride[t] || kept[i] || is_batch != (batch == 1)) continue;
+      int at = count++;
+      for (; at > first && llabs(c->mode[mode[at - 1]].stride[as]) > size; --at) mode[at] = mode[at - 1];
+      mode[at] = i;
+    }
   }
   for (int i = 0; i < count; ++i) {
     stride[mode[i]] = from;
@@ -94,6 +111,7 @@ static int64_t lay_loops(const cutt_contraction *c, const bool *kept, cutt_tenso
 void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algorithm, const int64_t *extent,
                          cutt_view *view) {
   bool kept[CUTT_MOST_MODES];
+  const cutt_tensor batch_as = algorithm->together ? order_of_batch(c, algorithm) : CUTT_TENSORS;
   cutt_algorithm_list_kept(algorithm, c, kept);
   for (int i = 0; i < c->modes; ++i) view->extent[i] = extent ? extent[i] : algorithm->chunk[i];
   for (int t = 0; t < CUTT_TENSORS; ++t) {
@@ -105,7 +123,7 @@ void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algori
     const cutt_role second = cutt_tensor_roles[t][0] == first ? cutt_tensor_roles[t][1] : cutt_tensor_roles[t][0];
     int64_t volume = lay_index_group(algorithm, first, view->extent, stride, 1);
     volume = lay_index_group(algorithm, second, view->extent, stride, volume);
-    view->packed[t] = lay_loops(c, kept, (cutt_tensor)t, view->extent, stride, volume);
+    view->packed[t] = lay_loops(c, kept, (cutt_tensor)t, batch_as, view->extent, stride, volume);
   }
 }
 
@@ -312,12 +330,14 @@ static void try_index_groups(search *s, int role) {
   }
 }
 
-cuttResult cutt_algorithms_enumerate(const cutt_contraction *c, cutt_algorithm_visit *visit, void *data) {
+cuttResult cutt_algorithms_enumerate(const cutt_contraction *c, bool together, cutt_algorithm_visit *visit,
+                                     void *data) {
   search *s = calloc(1, sizeof *s);
   if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *s);
   s->c = c;
   s->visit = visit;
   s->data = data;
+  s->algorithm.together = together;
   for (int i = 0; i < c->modes; ++i) s->algorithm.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
     for (int t = 0; t < CUTT_TENSORS; ++t) s->algorithm.packed[t] = (packed >> t & 1) != 0;

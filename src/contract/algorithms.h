@@ -5,6 +5,8 @@
  * tensor is used in place when the index groups that it has lie in memory as a matrix does; else it is packed, that is,
  * permuted to the order
  *   [one index group][the other index group][its loop modes]
+ * On a GPU, where the products of a loop are one launch, all packed tensors have the modes of batch in one order, so that these
+ * are one loop.
  * Any mode may be cut into chunks. One choice of a chunk of each mode is a block of the contraction: it is packed, multiplied
  * and unpacked by itself, so that no more workspace is needed than for a block. */
 #ifndef CUTT_CONTRACT_ALGORITHMS_H
@@ -39,6 +41,8 @@ typedef struct cutt_algorithm {
   int64_t chunk[CUTT_MOST_MODES];
   /* The loop over N's chunks is outside of the one over M's. */
   bool n_outside;
+  /* Packed tensors have the modes of batch in one order, that of a tensor in place, if there is one. */
+  bool together;
 } cutt_algorithm;
 
 /* A block in memory. */
@@ -70,8 +74,10 @@ void cutt_algorithm_view(const cutt_contraction *contraction, const cutt_algorit
 bool cutt_algorithm_product(const cutt_contraction *contraction, const cutt_algorithm *algorithm, const cutt_view *view,
                             cutt_gemm *gemm, bool *swapped);
 
-/* Calls visit for each algorithm that has a matrix product, with nothing cut. Errors: CUTT_INTERNAL_ERROR (memory). */
+/* Calls visit for each algorithm that has a matrix product, with nothing cut; together: as in cutt_algorithm. Errors:
+ * CUTT_INTERNAL_ERROR (memory). */
 typedef void cutt_algorithm_visit(void *data, const cutt_algorithm *algorithm);
-cuttResult cutt_algorithms_enumerate(const cutt_contraction *contraction, cutt_algorithm_visit *visit, void *data);
+cuttResult cutt_algorithms_enumerate(const cutt_contraction *contraction, bool together, cutt_algorithm_visit *visit,
+                                     void *data);
 
 #endif

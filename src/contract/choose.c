@@ -53,7 +53,7 @@ static cuttResult find_best(const cutt_contraction *c, const cutt_rates *rates, 
   all->best = best;
   all->most = most;
   int64_t costings = cutt_most_costings(c);
-  const cuttResult result = cutt_algorithms_enumerate(c, consider, all);
+  const cuttResult result = cutt_algorithms_enumerate(c, rates->gpu, consider, all);
   for (int i = 0; i < all->count && !result; ++i) {
     const cutt_algorithm_choice *e = &all->list[i];
     if (e->cost.workspace == 0) continue;

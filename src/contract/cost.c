@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "contract/batched.h"
 #include "model/machine.h"
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
@@ -201,16 +202,38 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
   return seconds;
 }
 
+/* Do the steps of one loop go on where those of another end, in all tensors? */
+static bool goes_on(const cutt_view *view, int inner, int outer) {
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (view->stride[t][outer] != view->stride[t][inner] * view->extent[inner]) return false;
+  return true;
+}
+
+/* The iterations of the longest loop over modes of the result, where loops that go on are one. */
+static double longest_loop(const cutt_contraction *c, const counts *n) {
+  int loop[CUTT_MOST_MODES], loops = 0;
+  for (int i = 0; i < c->modes; ++i)
+    if (!n->kept[i] && cutt_mode_role(&c->mode[i]) != CUTT_ROLE_K && n->view.extent[i] > 1) loop[loops++] = i;
+  double longest = 1;
+  for (int i = 0; i < loops; ++i) {
+    int last = loop[i];
+    double together = (double)n->view.extent[last];
+    for (int j = 0; j < loops; ++j) {
+      if (!goes_on(&n->view, last, loop[j])) continue;
+      last = loop[j];
+      together *= (double)n->view.extent[last];
+      j = -1;
+    }
+    longest = fmax(longest, together);
+  }
+  return longest;
+}
+
 /* The launches of so many products on a GPU, where the longest loop is a batch, launched at once. *use: the share of the
  * multiprocessors that are at work in one, which is less than 1 where it has fewer tiles than there are multiprocessors. */
 static double launches_of(const cutt_contraction *c, const counts *n, double calls, double *use,
                           int64_t multiprocessors) {
-  double together = 1;
-  for (int i = 0; i < c->modes; ++i) {
-    const double extent = (double)n->view.extent[i];
-    if (n->kept[i] || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together) continue;
-    together = extent;
-  }
+  const double together = longest_loop(c, n);
   /* cuBLAS shares the sum of a single product among tiles. Those of 8 to 64 rows and columns and a million terms and more, and of a
    * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 of operands as they lie takes nine
    * times as long. So do those of more results than 8 x 8 from some 100,000 terms on; 8 x 8 of 400,000 take five times as long as of 3 million. */
@@ -352,6 +375,13 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double more = flops * few_terms(c, g) / speed;
   const bool dots = g->m == 1 && g->n == 1 && calls > 1;
   const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
+  cutt_batched batched;
+  if (launches < calls && cutt_batched_of(c->type, g, r->multiprocessors, &batched)) {
+    const double at_work = fmin(1, batched.tiles * calls / launches / (double)r->multiprocessors);
+    return fmax(calls * batched.seconds / at_work, fetch * batched.reading) + launches * r->call +
+           adding_seconds(c, r, n, launches);
+  }
+  /* Others than were measured: long sums, large products, dot products. */
   const double least =
       vector ? tiny_products(m * nn, calls) : fmax(tiny_products(m * nn, calls), narrow_product(g, calls));
   double slower = unaligned_columns(c, g);

@@ -24,12 +24,12 @@ enum {
 };
 
 /* As measured on an H200. Seconds of a launch with what its blocks begin and end with; and of a tile in a block, however few there are: from
- * asking for it to its coming, for each term, and for each access of a thread to memory. The speed of memory over that of a copy as
+ * asking for it to its coming, for each term, and for each access of a thread to memory (of halves the second one). The speed of memory over that of a copy as
  * predicted; accesses of an SM to shared memory per second, and issue slots; the part of memory's time that operands take which come again
  * from L2; the part of the speed of large products that is reached. */
-static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6, access_seconds = 0.12e-6,
-                    share_of_copy = 1.15, accesses_per_second = 1.75e9, slots_per_second = 4.4e9, again = 0.35,
-                    share_of_flops = 0.3;
+static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6,
+                    access_seconds[2] = {0.12e-6, 0.26e-6}, share_of_copy = 1.15, accesses_per_second = 1.75e9,
+                    slots_per_second = 4.4e9, again = 0.35, share_of_flops = 0.3;
 
 static bool is_of(const cutt_contract_mode *m, cutt_role role) { return cutt_mode_role(m) == role; }
 
@@ -333,10 +333,11 @@ static double together(double a, double b, double c, double d) {
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_small_shape *s,
                          const int64_t conflicts[CUTT_TENSORS]) {
-  enum { FOR_ACCESS = 26, FOR_RESULT = 20 }; /* issue slots of a warp */
+  enum { FOR_ACCESS = 26, FOR_HALF = 34, FOR_RESULT = 20 }; /* issue slots of a warp */
   const double sms = (double)larger(r->multiprocessors, (int64_t)1), all_tiles = (double)s->tiles;
   const double own = (double)each(c), terms = (double)s->terms;
-  const double load = c->type->bytes == 2 ? 2.3 : 1; /* slots: halves are converted */
+  const bool half = c->type->bytes == 2;
+  const double load = half ? 2.3 : 1; /* slots: halves are converted */
   double moved = 0, accesses = 0, banks = 0, copied = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     part p;
@@ -352,11 +353,12 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double working = ceil((double)workers(c, s) / WARP), warps = (double)s->threads / WARP;
   const double work = terms * (2 * load * own + own * own * product_slots(c)) + own * own * FOR_RESULT;
   /* Warps that do not multiply leave the slots of their part of the SM empty. */
-  const double issue = all_tiles * warps * (FOR_ACCESS * accesses + work) / (sms * slots_per_second);
+  const double issue =
+      all_tiles * warps * ((half ? FOR_HALF : FOR_ACCESS) * accesses + work) / (sms * slots_per_second);
   const double shared = all_tiles * (working * banks + copied) / (sms * accesses_per_second);
   const double flops = cutt_flops_each(c) * all_tiles * working * WARP * own * own * terms;
   const double multiply = r->blas_flops > 0 ? flops / (share_of_flops * r->blas_flops) : 0; /* if that is known */
-  const double each_tile = tile_seconds + terms * term_seconds + accesses * access_seconds;
+  const double each_tile = tile_seconds + terms * term_seconds + accesses * access_seconds[half];
   return launch_seconds + together(moved / (share_of_copy * r->memory), fmax(issue, multiply), shared,
                                    ceil(all_tiles / (double)s->blocks) * each_tile);
 }

@@ -230,7 +230,7 @@ static bool take_int(const char **at, int low, int high, int *value) {
   return good;
 }
 
-static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_way *way) {
+static bool read_algorithm(const cutt_contraction *c, bool together, const char *at, cutt_way *way) {
   cutt_algorithm *a = &way->choice.algorithm;
   bool used[CUTT_MOST_MODES] = {false};
   int number = 0;
@@ -242,6 +242,7 @@ static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_way *
   }
   if (!take_int(&at, 0, 1, &number)) return false;
   a->n_outside = number == 1;
+  a->together = together;
   for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
     if (!take_int(&at, 0, c->modes, &a->kept[role])) return false;
     for (int i = 0; i < a->kept[role]; ++i) {
@@ -322,7 +323,7 @@ static const char *read_way(const struct cuttContractionStruct *plan, const char
   if (strncmp(words, products, sizeof products - 1) != 0) return "its algorithm is not known";
   if (plan->family == CUTT_FAMILY_PASS || !plan->blas) return "there are no matrix products here";
   const cutt_algorithm *a = &way->choice.algorithm;
-  if (!read_algorithm(c, words + sizeof products - 1, way)) return "its words can't be read";
+  if (!read_algorithm(c, plan->rates.gpu, words + sizeof products - 1, way)) return "its words can't be read";
   if (way->number && !plan->blas->choose) return "the library has no algorithms for products to be chosen from";
   if (!is_sound(c, a)) return "its matrices do not lie as they have to";
   cutt_cost_of(c, &plan->rates, a, &way->choice.cost);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contract/batched.h"
 #include "contract/choose.h"
 #include "support/check.h"
 
@@ -184,6 +185,7 @@ static void try_index_groups(search *s, int role) {
 static double brute_force(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int64_t block_bytes,
                           bool cut) {
   search s = {.c = c, .rates = rates, .limit = limit, .block_bytes = block_bytes, .cut = cut, .best = INFINITY};
+  s.algorithm.together = rates->gpu;
   for (int i = 0; i < c->modes; ++i) s.algorithm.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
     for (int t = 0; t < CUTT_TENSORS; ++t) s.algorithm.packed[t] = (packed >> t & 1) != 0;
@@ -211,7 +213,7 @@ static void test_uncut(void **state) {
     draw(&rng, &c);
     const cutt_rates *rates = test_chance(&rng, 50) ? &cpu_rates : &gpu_rates;
     search s = {.c = &c, .rates = rates, .limit = INT64_MAX, .block_bytes = INT64_MAX, .best = INFINITY};
-    assert_success(cutt_algorithms_enumerate(&c, cheapest, &s));
+    assert_success(cutt_algorithms_enumerate(&c, rates->gpu, cheapest, &s));
     const double least = brute_force(&c, rates, INT64_MAX, INT64_MAX, false);
     if (s.best / least > worst) worst = s.best / least;
     sum += log(s.best / least);
@@ -409,11 +411,98 @@ static void test_long_sums(void **state) {
   }
 }
 
+/* "eacb,edba->cadb" and the like: three modes of batch, in another order in each tensor. */
+typedef struct together {
+  const cutt_contraction *c;
+  int seen[2]; /* with all tensors packed, or but for one */
+} together;
+
+static void goes_on(void *data, const cutt_algorithm *algorithm) {
+  together *s = data;
+  const int in_place = !algorithm->packed[0] + !algorithm->packed[1] + !algorithm->packed[2];
+  cutt_view view;
+  if (in_place > 1) return;
+  cutt_algorithm_view(s->c, algorithm, NULL, &view);
+  ++s->seen[in_place];
+  int order[2][3]; /* of one tensor, and of another */
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    int *own = order[t > 0];
+    for (int i = 0; i < 3; ++i) {
+      int at = i;
+      for (; at > 0 && view.stride[t][own[at - 1]] > view.stride[t][i]; --at) own[at] = own[at - 1];
+      own[at] = i;
+    }
+    if (t > 0) assert_memory_equal(order[0], order[1], sizeof *order);
+    if (!algorithm->packed[t]) continue;
+    for (int i = 0; i < 2; ++i)
+      assert_int_equal(view.stride[t][own[i + 1]], view.stride[t][own[i]] * view.extent[own[i]]);
+  }
+}
+
+/* On a GPU the modes of batch are one loop where all tensors are packed, and in the order of the one in place where one is. */
+static void test_batch_together(void **state) {
+  (void)state;
+  static const int64_t batch[3] = {9, 14, 5};
+  static const int order[CUTT_TENSORS][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};
+  cutt_contraction c = {.type = cutt_type_lookup(CUTT_F32), .modes = 6, .beta_is_zero = true};
+  for (int i = 0; i < 3; ++i) {
+    static const cutt_group groups[] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K};
+    c.mode[i] = (cutt_contract_mode){.name = "b", .group = CUTT_GROUP_BATCH, .extent = batch[i]};
+    c.mode[3 + i] = (cutt_contract_mode){.name = "m", .group = groups[i], .extent = 4 + i};
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    c.volume[t] = 1;
+    for (int i = 0; i < 3; ++i) {
+      cutt_contract_mode *m = &c.mode[order[t][i]];
+      m->stride[t] = c.volume[t];
+      c.volume[t] *= m->extent;
+    }
+    for (int i = 3; i < 6; ++i) {
+      if (t == (i == 3 ? CUTT_RIGHT : i == 4 ? CUTT_LEFT : CUTT_RESULT)) continue;
+      c.mode[i].stride[t] = c.volume[t];
+      c.volume[t] *= c.mode[i].extent;
+    }
+  }
+  together s = {.c = &c};
+  assert_success(cutt_algorithms_enumerate(&c, true, goes_on, &s));
+  assert_true(s.seen[0] > 0);
+  /* One launch of all products, and so no longer than permuting takes, some microseconds and what the tiles take. */
+  cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
+  int count = 0;
+  assert_success(cutt_algorithms_best(&c, &gpu_rates, INT64_MAX, best, &count));
+  assert_true(count > 0 && best[0].cost.multiply < 2 * gpu_rates.call);
+}
+
+/* What cuBLAS takes for small products in batches, as measured on an H200. */
+static void test_batches(void **state) {
+  (void)state;
+  static const struct timed {
+    cuttType_t type;
+    int64_t m, n, k;
+    double count, seconds;
+  } timed[] = {{CUTT_F16, 193, 9, 4, 47151, 1093e-6}, {CUTT_F16, 169, 3, 42, 15521, 370e-6},
+               {CUTT_F32, 11, 5, 75, 47771, 335e-6},  {CUTT_F32, 86, 4, 33, 18105, 239e-6},
+               {CUTT_F64, 3, 9, 66, 18315, 152e-6},   {CUTT_C64, 4, 3, 2, 7234, 115e-6}};
+  for (size_t i = 0; i < sizeof timed / sizeof *timed; ++i) {
+    const cutt_gemm gemm = {
+        .m = timed[i].m, .n = timed[i].n, .k = timed[i].k, .lda = timed[i].m, .ldb = timed[i].k, .ldc = timed[i].m};
+    cutt_batched batched;
+    assert_true(cutt_batched_of(cutt_type_lookup(timed[i].type), &gemm, 132, &batched));
+    const double over = timed[i].count * batched.seconds / timed[i].seconds;
+    if (!(over > 0.3 && over < 2.5))
+      fail_msg("%d x %d x %d: predicted to take %.3g times as long", (int)gemm.m, (int)gemm.n, (int)gemm.k, over);
+  }
+  const cutt_gemm dot = {.m = 1, .n = 1, .k = 9}, large = {.m = 4000, .n = 8, .k = 8};
+  cutt_batched batched;
+  assert_false(cutt_batched_of(cutt_type_lookup(CUTT_F32), &dot, 132, &batched));
+  assert_false(cutt_batched_of(cutt_type_lookup(CUTT_F32), &large, 132, &batched));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing),   cmocka_unit_test(test_strided_dots), cmocka_unit_test(test_large_results),
-      cmocka_unit_test(test_long_sums), cmocka_unit_test(test_uncut),        cmocka_unit_test(test_with_limits),
-      cmocka_unit_test(test_effort),
+      cmocka_unit_test(test_nothing),   cmocka_unit_test(test_strided_dots),   cmocka_unit_test(test_large_results),
+      cmocka_unit_test(test_long_sums), cmocka_unit_test(test_uncut),          cmocka_unit_test(test_with_limits),
+      cmocka_unit_test(test_effort),    cmocka_unit_test(test_batch_together), cmocka_unit_test(test_batches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

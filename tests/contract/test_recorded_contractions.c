@@ -143,7 +143,7 @@ static bool collect_all(const struct cuttContractionStruct *chosen, collection *
   list(all, &chosen->algorithm);
   if (cutt_algorithms_best(all->c, all->rates, INT64_MAX, best, &count)) return false;
   for (int i = 0; i < count; ++i) list(all, &best[i].algorithm);
-  if (cutt_algorithms_enumerate(all->c, collect, all)) return false;
+  if (cutt_algorithms_enumerate(all->c, all->rates->gpu, collect, all)) return false;
   for (int i = 0; i < all->count; ++i) {
     cutt_algorithm_choice cut = all->cheapest[i];
     list(all, &cut.algorithm);
