@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "contract/batched.h"
+#include "contract/product_speed.h"
 #include "model/machine.h"
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
@@ -375,12 +375,16 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double more = flops * few_terms(c, g) / speed;
   const bool dots = g->m == 1 && g->n == 1 && calls > 1;
   const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
+  const double alone = launches < calls ? launches * cutt_batched_sum_seconds(g) : 0;
   cutt_batched batched;
   if (launches < calls && cutt_batched_of(c->type, g, r->multiprocessors, &batched)) {
     const double at_work = fmin(1, batched.tiles * calls / launches / (double)r->multiprocessors);
-    return fmax(calls * batched.seconds / at_work, fetch * batched.reading) + launches * r->call +
+    return fmax(fmax(calls * batched.seconds / at_work, fetch * batched.reading), alone) + launches * r->call +
            adding_seconds(c, r, n, launches);
   }
+  const double halves =
+      cutt_unaligned_halves_seconds(c->type, g, calls / launches, r->multiprocessors, fetch / launches);
+  if (halves > 0) return fmax(launches * halves, alone) + adding_seconds(c, r, n, launches);
   /* Others than were measured: long sums, large products, dot products. */
   const double least =
       vector ? tiny_products(m * nn, calls) : fmax(tiny_products(m * nn, calls), narrow_product(g, calls));
@@ -388,8 +392,8 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   if (dots) slower = batched_dots;
   if (has_results_apart(g, calls)) slower = results_apart;
   const double sums = (work + more) / use * orientation(c, g) * narrow_sum(c, g) * unaligned_results(c, g);
-  return fmax(fmax(sums + writing_seconds(c, r, n), fetch * long_reads(c, g)) * slower, least) + launches * r->call +
-         adding_seconds(c, r, n, launches);
+  return fmax(fmax(sums + writing_seconds(c, r, n), fetch * long_reads(c, g)) * slower, fmax(least, alone)) +
+         launches * r->call + adding_seconds(c, r, n, launches);
 }
 
 /* What is asked of modes again and again. */

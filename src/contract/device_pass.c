@@ -26,13 +26,13 @@ enum {
 
 /* Seconds of a launch, of a block before its first load, of adding up the sums of threads side by side, of loads on an SM that has
  * little else to do, of a term of two operands of which one or both are turned, for which threads wait twice, and of each cache line that
- * threads side by side load beyond those that their elements fill, on an SM; times as long as loads take then; loads per second of an SM, of two
- * operands of up to 4 bytes and of more, and of one; the share of a copy's speed that is reached; and of loads and moves of two operands, that part
- * of the shorter time which adds to the longer one: as measured on an H200, of two operands in 640 passes of random contractions, and loads in 4000
- * passes of batches. */
+ * threads side by side load beyond those that their elements fill, on an SM; times as long as loads take in batches with no operand turned, one or
+ * two; loads per second of an SM, of two operands of up to 4 bytes and of more, and of one; the share of a copy's speed that is reached; and of loads
+ * and moves of two operands, that part of the shorter time which adds to the longer one: as measured on an H200, of two operands in 640 passes of
+ * random contractions, and in 4000 of batches. */
 static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, wait_seconds = 0.6e-6,
-                    turned_seconds[3] = {0, 2.4e-6, 4.2e-6}, turned_loads[3] = {1, 1.95, 2.75}, line_seconds = 0.7e-9,
-                    narrow_loads_per_second = 10e9, loads_per_second = 8e9, loads_alone_per_second = 20e9,
+                    turned_seconds[3] = {0, 2.4e-6, 4.2e-6}, batch_loads[3] = {1.38, 2.7, 3.8}, line_seconds = 0.7e-9,
+                    narrow_loads_per_second = 14e9, loads_per_second = 11e9, loads_alone_per_second = 20e9,
                     share_of_copy = 0.95, beside = 0.75;
 
 static int operands(const cutt_contraction *c) { return c->right_is_one ? 1 : 2; }
@@ -251,20 +251,25 @@ static double lines_more(const cutt_contraction *c, const cutt_device_shape *s, 
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
   double moved = 0, products = 1, lines = 0;
+  bool batch = false;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (t == CUTT_RIGHT && c->right_is_one) continue;
     const double times = t == CUTT_RESULT && !c->beta_is_zero ? 2 : 1;
     moved += times * (double)c->volume[t] * c->type->bytes * waste_of(c, s, t);
     if (!c->right_is_one && t != CUTT_RESULT && s->turned[t] < 0) lines += lines_more(c, s, t);
   }
-  for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
+  for (int i = 0; i < c->modes; ++i) {
+    products *= (double)c->mode[i].extent;
+    batch = batch || c->mode[i].group == CUTT_GROUP_BATCH;
+  }
+  const double longer = batch && !c->right_is_one ? batch_loads[turned_of(s)] : 1;
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
   const double each = c->right_is_one       ? (c->type->bytes == 2 ? narrow_loads_per_second : loads_alone_per_second)
                       : c->type->bytes <= 4 ? narrow_loads_per_second
                                             : loads_per_second;
-  const double loads = products / (double)r->multiprocessors *
-                       (turned_loads[turned_of(s)] * operands(c) / (each * used) + lines * line_seconds);
+  const double loads =
+      products / (double)r->multiprocessors * (longer * operands(c) / (each * used) + lines * line_seconds);
   const double blocks = blocks_of(c, s),
                turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   const double uneven = c->right_is_one ? unevenness(r, blocks) : 1;

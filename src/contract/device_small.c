@@ -24,12 +24,12 @@ enum {
 };
 
 /* As measured on an H200. Seconds of a launch with what its blocks begin and end with; and of a tile in a block, however few there are: from
- * asking for it to its coming, for each term, and for each access of a thread to memory (of halves the second one). The speed of memory over that of a copy as
+ * asking for it to its coming, for each term, and for each access of a thread to memory. The speed of memory over that of a copy as
  * predicted; accesses of an SM to shared memory per second, and issue slots; the part of memory's time that operands take which come again
  * from L2; the part of the speed of large products that is reached. */
-static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6,
-                    access_seconds[2] = {0.12e-6, 0.26e-6}, share_of_copy = 1.15, accesses_per_second = 1.75e9,
-                    slots_per_second = 4.4e9, again = 0.35, share_of_flops = 0.3;
+static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6, access_seconds = 0.12e-6,
+                    share_of_copy = 1.15, accesses_per_second = 1.75e9, slots_per_second = 4.4e9, again = 0.35,
+                    share_of_flops = 0.3;
 
 static bool is_of(const cutt_contract_mode *m, cutt_role role) { return cutt_mode_role(m) == role; }
 
@@ -50,20 +50,26 @@ typedef struct part {
   int run_modes;                     /* so many of which are a run */
   int64_t shared[CUTT_SMALL_MODES];  /* steps in shared memory */
   int64_t run, runs, bytes;          /* run, bytes: the length of a run, and of all in shared memory */
-  bool wide;
+  int64_t width;                     /* of an access, in bytes */
 } part;
 
-/* Can all accesses have 16 bytes, if element (0, ..., 0) is at a multiple of that? */
-static bool is_wide(const cutt_contraction *c, const cutt_small_shape *s, cutt_tensor t, const part *p) {
-  bool wide = p->run % WIDE == 0;
+/* The widest access, of an element at least, of which all these steps (a union of their bits) are multiples. */
+static int64_t width_of(int64_t steps, int64_t element) {
+  const uint64_t bits = (uint64_t)steps | WIDE;
+  return larger((int64_t)(bits & (~bits + 1)), element);
+}
+
+/* The bytes that all accesses can have, if element (0, ..., 0) is at a multiple of 16. */
+static int64_t common_width(const cutt_contraction *c, const cutt_small_shape *s, cutt_tensor t, const part *p) {
+  int64_t steps = p->run;
   for (int i = 0; i < c->modes; ++i) {
     int at = 0;
     while (at < p->modes && p->mode[at] != i) ++at;
     const int64_t step = c->mode[i].stride[t] * c->type->bytes;
-    if (at >= p->run_modes || s->part[i] < c->mode[i].extent) wide = wide && step * s->part[i] % WIDE == 0;
-    if (at >= p->run_modes) wide = wide && step % WIDE == 0;
+    if (at >= p->run_modes || s->part[i] < c->mode[i].extent) steps |= step * s->part[i];
+    if (at >= p->run_modes) steps |= step;
   }
-  return wide;
+  return width_of(steps, c->type->bytes);
 }
 
 /* Modes of a tensor in a tile lie in shared memory in its own order, without gaps but for pads. Returns whether there are few enough. */
@@ -90,12 +96,12 @@ static bool lay_out(const cutt_contraction *c, const cutt_small_shape *s, cutt_t
       p->runs *= s->part[m];
     }
     if (i < 2 && pads >> i & 1) {
-      at += at % WIDE ? element : WIDE;
+      at += width_of(at, element);
       open = false;
     }
   }
   p->bytes = cutt_round_up(at, WIDE);
-  p->wide = is_wide(c, s, t, p);
+  p->width = common_width(c, s, t, p);
   return true;
 }
 
@@ -278,15 +284,15 @@ static int64_t wavefronts(const cutt_contraction *c, const cutt_small_shape *s, 
   return sum;
 }
 
-/* Pads by which fewest banks are asked for several words at once, of those that leave accesses of memory wide. Returns how often shared memory is accessed for a request. */
+/* Pads by which fewest banks are asked for several words at once, of those that leave accesses of memory as wide as can be. Returns how often
+ * shared memory is accessed for a request. */
 static int64_t choose_pads(const cutt_contraction *c, cutt_small_shape *s, const digits *d, cutt_tensor t) {
-  int64_t least = INT64_MAX;
-  bool wide = false;
+  int64_t least = INT64_MAX, width = 0;
   for (uint8_t pads = 0; pads < 4; ++pads) {
     part p;
     lay_out(c, s, t, pads, &p);
-    wide = wide || p.wide; /* without pads, if at all */
-    if (wide && !p.wide) continue;
+    width = larger(width, p.width); /* of none without pads */
+    if (p.width < width) continue;
     const int64_t sum = wavefronts(c, s, d, &p);
     if (sum >= least) continue;
     least = sum;
@@ -333,7 +339,7 @@ static double together(double a, double b, double c, double d) {
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_small_shape *s,
                          const int64_t conflicts[CUTT_TENSORS]) {
-  enum { FOR_ACCESS = 26, FOR_HALF = 34, FOR_RESULT = 20 }; /* issue slots of a warp */
+  enum { FOR_ACCESS = 26, FOR_HALF = 30, FOR_RESULT = 20 }; /* issue slots of a warp */
   const double sms = (double)larger(r->multiprocessors, (int64_t)1), all_tiles = (double)s->tiles;
   const double own = (double)each(c), terms = (double)s->terms;
   const bool half = c->type->bytes == 2;
@@ -346,7 +352,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     const double bytes = moved_of(c, s, (cutt_tensor)t, &p) * all_tiles;
     const double once = fmin((double)c->volume[t] * c->type->bytes * bytes / (own_bytes * all_tiles), bytes);
     moved += times * (t == CUTT_RESULT ? bytes : once + again * (bytes - once));
-    accesses += times * ceil(own_bytes / (p.wide ? WIDE : (double)c->type->bytes) / s->threads);
+    accesses += times * ceil(own_bytes / (double)p.width / s->threads);
     banks += (double)conflicts[t] * own * (t == CUTT_RESULT ? own : terms);
     copied += times * own_bytes / (BANKS * 4);
   }
@@ -358,7 +364,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double shared = all_tiles * (working * banks + copied) / (sms * accesses_per_second);
   const double flops = cutt_flops_each(c) * all_tiles * working * WARP * own * own * terms;
   const double multiply = r->blas_flops > 0 ? flops / (share_of_flops * r->blas_flops) : 0; /* if that is known */
-  const double each_tile = tile_seconds + terms * term_seconds + accesses * access_seconds[half];
+  const double each_tile = tile_seconds + terms * term_seconds + accesses * access_seconds;
   return launch_seconds + together(moved / (share_of_copy * r->memory), fmax(issue, multiply), shared,
                                    ceil(all_tiles / (double)s->blocks) * each_tile);
 }
@@ -399,13 +405,13 @@ void cutt_small_choose(const cutt_contraction *c, const cutt_rates *r, cutt_smal
 
 /* ---------------------------------------------------------------------------------------------------------- the parameters */
 
-static void fill_access(const cutt_contraction *c, const cutt_small_shape *s, cutt_tensor t, const part *p, bool wide,
-                        cutt_small_access *a) {
+static void fill_access(const cutt_contraction *c, const cutt_small_shape *s, cutt_tensor t, const part *p,
+                        bool aligned, cutt_small_access *a) {
   const int64_t element = c->type->bytes;
   a->runs = (uint32_t)p->runs;
-  a->wide = wide;
+  a->width = (uint32_t)(aligned ? p->width : element);
   a->run_bytes = (uint32_t)p->run;
-  a->windows = cutt_divide_by(wide ? p->run / WIDE : 1);
+  a->windows = cutt_divide_by(p->run / a->width);
   a->elements = cutt_divide_by(p->run / element);
   for (int i = 0; i < p->modes; ++i) {
     const int m = p->mode[i];
@@ -466,7 +472,7 @@ void cutt_small_fill(const cutt_contraction *c, const cutt_small_shape *s, bool 
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cutt_small_access *a = &args->access[t];
     lay_out(c, s, (cutt_tensor)t, s->pads[t], &p[t]);
-    fill_access(c, s, (cutt_tensor)t, &p[t], aligned && p[t].wide, a);
+    fill_access(c, s, (cutt_tensor)t, &p[t], aligned, a);
     a->at = (uint32_t)at;
     a->slot_bytes = t == CUTT_RESULT && c->beta_is_zero ? 0 : (uint32_t)p[t].bytes;
     at += p[t].bytes * (a->slot_bytes ? 2 : 1);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contract/batched.h"
 #include "contract/choose.h"
+#include "contract/product_speed.h"
 #include "support/check.h"
 
 /* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has
@@ -473,6 +473,33 @@ static void test_batch_together(void **state) {
   assert_true(count > 0 && best[0].cost.multiply < 2 * gpu_rates.call);
 }
 
+/* What cuBLAS takes for halves that are not aligned, as measured on an H200: m, n, k, and leading dimensions. */
+static void test_halves(void **state) {
+  (void)state;
+  static const struct timed {
+    int64_t m, n, k, lda, ldb, ldc;
+    double seconds;
+  } timed[] = {{1443, 79, 61262, 61262, 61262, 1443, 212e-6},
+               {1860, 2759, 1408, 1860, 2759, 1860, 167e-6},
+               {715, 1489, 3795, 3795, 3795, 715, 108e-6},
+               {156688, 455, 7, 7, 7, 156688, 111e-6},
+               {58, 364565, 13, 58, 13, 58, 43e-6}};
+  const cutt_type_info *half = cutt_type_lookup(CUTT_F16);
+  for (size_t i = 0; i < sizeof timed / sizeof *timed; ++i) {
+    const struct timed *t = &timed[i];
+    const cutt_gemm gemm = {.m = t->m, .n = t->n, .k = t->k, .lda = t->lda, .ldb = t->ldb, .ldc = t->ldc, .batch = 1};
+    const double memory = 2.0 * (double)(t->m * t->k + t->k * t->n + t->m * t->n) / 4e12;
+    const double over = cutt_unaligned_halves_seconds(half, &gemm, 1, 132, memory) / t->seconds;
+    if (!(over > 0.6 && over < 1.7))
+      fail_msg("%d x %d x %d: predicted to take %.3g times as long", (int)t->m, (int)t->n, (int)t->k, over);
+  }
+  const cutt_gemm aligned = {.m = 64, .n = 64, .k = 64, .lda = 64, .ldb = 64, .ldc = 64},
+                  vector = {.m = 1, .n = 65, .k = 9};
+  assert_true(cutt_unaligned_halves_seconds(half, &aligned, 1, 132, 1e-6) == 0);
+  assert_true(cutt_unaligned_halves_seconds(half, &vector, 1, 132, 1e-6) == 0);
+  assert_true(cutt_unaligned_halves_seconds(cutt_type_lookup(CUTT_F32), &aligned, 1, 132, 1e-6) == 0);
+}
+
 /* What cuBLAS takes for small products in batches, as measured on an H200. */
 static void test_batches(void **state) {
   (void)state;
@@ -503,6 +530,7 @@ int main(void) {
       cmocka_unit_test(test_nothing),   cmocka_unit_test(test_strided_dots),   cmocka_unit_test(test_large_results),
       cmocka_unit_test(test_long_sums), cmocka_unit_test(test_uncut),          cmocka_unit_test(test_with_limits),
       cmocka_unit_test(test_effort),    cmocka_unit_test(test_batch_together), cmocka_unit_test(test_batches),
+      cmocka_unit_test(test_halves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,9 +88,9 @@ DEVICE uint32_t small_run_end(const cutt_small_access *a, uint32_t there) {
   return a->cut_bytes ? there * a->cut_bytes : a->run_bytes;
 }
 
-/* Are accesses of 16 bytes? A run that is cut may end within one. */
-DEVICE bool small_is_wide(const cutt_small_access *a, uint32_t there) {
-  return a->wide && small_run_end(a, there) % CUTT_SMALL_WIDE == 0;
+/* The bytes of an access: a run that is cut may end within a wide one. */
+DEVICE uint32_t small_width(const cutt_small_access *a, uint32_t there, uint32_t element) {
+  return (small_run_end(a, there) & (a->width - 1)) == 0 ? a->width : element;
 }
 
 /* Access number `number`, of so many bytes, and so many in a run. */
@@ -103,9 +103,83 @@ DEVICE small_access small_access_of(const cutt_small_access *a, cutt_divisor eac
   return access;
 }
 
-DEVICE void async_copy2(uint32_t at, const void *p, bool near) { /* there is none that does not wait */
-  (void)near;
-  shared_store2(at, global_load2(p));
+/* Starts to copy 4 bytes or more, or zeros where there are none. */
+DEVICE void small_fetch(uint32_t to, const unsigned char *from, bool there, uint32_t bytes) {
+  if (bytes == 16 && there) async_copy16(to, from, false);
+  if (bytes == 16 && !there) shared_store16(to, pass_none16());
+  if (bytes == 8 && there) async_copy8(to, from, false);
+  if (bytes == 8 && !there) shared_store8(to, pass_none8());
+  if (bytes == 4 && there) async_copy4(to, from, false);
+  if (bytes == 4 && !there) shared_store4(to, pass_none4());
+}
+
+DEVICE void small_move(unsigned char *to, uint32_t from, uint32_t bytes) {
+  if (bytes == 16) global_store16(to, shared_load16(from));
+  if (bytes == 8) global_store8(to, shared_load8(from));
+  if (bytes == 4) global_store4(to, shared_load4(from));
+}
+
+/* Copies a tensor's part of a tile to shared memory by accesses of so many bytes (a constant), of which `each` are in a run. */
+DEVICE void small_copy_in(const cutt_small_access *a, cutt_divisor each, uint32_t bytes, const unsigned char *from,
+                          uint32_t to, uint32_t there) {
+  UNROLL(2)
+  for (uint32_t i = thread_index(); i < a->runs * each.by; i += thread_count()) {
+    const small_access one = small_access_of(a, each, i, bytes, there);
+    small_fetch(to + one.at, from + one.from, one.there, bytes);
+  }
+}
+
+/* Writes D's part of a tile. */
+DEVICE void small_copy_out(const cutt_small_access *a, cutt_divisor each, uint32_t bytes, unsigned char *to,
+                           uint32_t from, uint32_t there) {
+  UNROLL(2)
+  for (uint32_t i = thread_index(); i < a->runs * each.by; i += thread_count()) {
+    const small_access one = small_access_of(a, each, i, bytes, there);
+    if (one.there) small_move(to + one.from, from + one.at, bytes);
+  }
+}
+
+/* Nothing copies 2 bytes without waiting for them, so that a thread has several of them under way. */
+enum { SMALL_AT_ONCE = 4 };
+
+DEVICE void small_list2(const cutt_small_access *a, uint32_t first, uint32_t there, small_access list[SMALL_AT_ONCE]) {
+  const uint32_t all = a->runs * a->elements.by;
+  UNROLL(SMALL_AT_ONCE)
+  for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) {
+    const uint32_t number = first + j * thread_count();
+    list[j] = small_access_of(a, a->elements, number < all ? number : first, 2, there);
+  }
+}
+
+DEVICE void small_copy_in2(const cutt_small_access *a, const unsigned char *from, uint32_t to, uint32_t there) {
+  const uint32_t all = a->runs * a->elements.by;
+  UNROLL(1)
+  for (uint32_t i = thread_index(); i < all; i += SMALL_AT_ONCE * thread_count()) {
+    small_access list[SMALL_AT_ONCE];
+    uint16_t half[SMALL_AT_ONCE];
+    small_list2(a, i, there, list);
+    UNROLL(SMALL_AT_ONCE)
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
+      half[j] = list[j].there ? global_load2(from + list[j].from) : pass_none2();
+    UNROLL(SMALL_AT_ONCE)
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
+      if (i + j * thread_count() < all) shared_store2(to + list[j].at, half[j]);
+  }
+}
+
+DEVICE void small_copy_out2(const cutt_small_access *a, unsigned char *to, uint32_t from, uint32_t there) {
+  const uint32_t all = a->runs * a->elements.by;
+  UNROLL(1)
+  for (uint32_t i = thread_index(); i < all; i += SMALL_AT_ONCE * thread_count()) {
+    small_access list[SMALL_AT_ONCE];
+    uint16_t half[SMALL_AT_ONCE];
+    small_list2(a, i, there, list);
+    UNROLL(SMALL_AT_ONCE)
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) half[j] = shared_load2(from + list[j].at);
+    UNROLL(SMALL_AT_ONCE)
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
+      if (list[j].there && i + j * thread_count() < all) global_store2(to + list[j].from, half[j]);
+  }
 }
 
 #define SMALL_PASTE(a, b) a##b

@@ -3,7 +3,7 @@
  * D = alpha * L R + beta * D of many small products, or of one whose operands are a small one and a long one. A tile is some matrices, each
  * with all its terms, or some rows or columns of one. A block does tiles that are as many apart as there are blocks. It copies both operands'
  * parts of a tile to shared memory while the tile before is multiplied, each as it lies: in runs of elements that follow each other,
- * by accesses of 16 bytes where all runs allow that, element by element where not. There D's part is put together, too, and is written in the same way. If D is read,
+ * by accesses of 16 bytes, 8 or 4 where all runs allow that, element by element where not. There D's part is put together, too, and is written in the same way. If D is read,
  * its part comes to shared memory with those of the operands.
  *
  * Runs, rows, columns, terms, matrices and tiles are numbers whose digits are modes, or chunks of modes. One mode may be cut with a shorter
@@ -18,7 +18,7 @@ enum {
   CUTT_SMALL_THREADS = 256, /* most */
   CUTT_SMALL_MODES = 12,    /* most of a tile */
   CUTT_SMALL_DIGITS = 24,   /* most of the number of a tile */
-  CUTT_SMALL_WIDE = 16,     /* bytes of an access where runs allow that */
+  CUTT_SMALL_WIDE = 16,     /* bytes of the widest access */
   CUTT_SMALL_ENTRY = 16,    /* bytes in shared memory of a run's description */
   CUTT_SMALL_TERM = 8       /* the same of a term's */
 };
@@ -39,8 +39,8 @@ typedef struct cutt_small_run {
 /* How a tensor's part of a tile is moved. */
 typedef struct cutt_small_access {
   uint32_t digits, runs, runs_at; /* runs_at: their descriptions */
-  /* Accesses of 16 bytes of a run, if all runs begin at multiples of that (wide); and element by element. */
-  uint32_t wide;
+  /* Bytes of an access, if all runs begin at multiples of that, and are: so many (windows) are a run; and element by element. */
+  uint32_t width;
   cutt_divisor windows, elements;
   uint32_t run_bytes;
   uint32_t cut_bytes;      /* of a run that goes along the mode that is cut: for each position there; else 0 */

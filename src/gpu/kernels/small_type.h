@@ -8,29 +8,17 @@
 /* Starts to copy a tensor's part of a tile to shared memory. */
 DEVICE void SMALL_OF(small_copy_in_)(const cutt_small_access *a, const unsigned char *from, uint32_t there,
                                      uint32_t slot) {
-  const uint32_t to = slot * a->slot_bytes;
-  if (SMALL_BYTES == CUTT_SMALL_WIDE || small_is_wide(a, there)) {
-    const cutt_divisor run = SMALL_BYTES == CUTT_SMALL_WIDE ? a->elements : a->windows;
-    UNROLL(2)
-    for (uint32_t i = thread_index(); i < a->runs * run.by; i += thread_count()) {
-      const small_access one = small_access_of(a, run, i, CUTT_SMALL_WIDE, there);
-      if (one.there) {
-        async_copy16(to + one.at, from + one.from, false);
-      } else {
-        shared_store16(to + one.at, pass_none16());
-      }
-    }
-  } else {
-    UNROLL(1)
-    for (uint32_t i = thread_index(); i < a->runs * a->elements.by; i += thread_count()) {
-      const small_access one = small_access_of(a, a->elements, i, SMALL_BYTES, there);
-      if (one.there) {
-        SMALL_ACCESS(async_copy)(to + one.at, from + one.from, false);
-      } else {
-        SMALL_ACCESS(shared_store)(to + one.at, SMALL_ACCESS(pass_none)());
-      }
-    }
-  }
+  const uint32_t to = slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
+  if (SMALL_BYTES == 16 || width == 16)
+    small_copy_in(a, a->windows, 16, from, to, there);
+  else if (SMALL_BYTES < 8 && width == 8)
+    small_copy_in(a, a->windows, 8, from, to, there);
+  else if (SMALL_BYTES < 4 && width == 4)
+    small_copy_in(a, a->windows, 4, from, to, there);
+  else if (SMALL_BYTES == 2)
+    small_copy_in2(a, from, to, there);
+  else
+    small_copy_in(a, a->elements, SMALL_BYTES, from, to, there);
 }
 
 /* Starts to copy what a tile needs. */
@@ -47,21 +35,17 @@ DEVICE void SMALL_OF(small_copy_all_)(const cutt_small_args *args, const unsigne
 
 /* Writes D's part of a tile. */
 DEVICE void SMALL_OF(small_copy_out_)(const cutt_small_access *a, unsigned char *to, uint32_t there, uint32_t slot) {
-  const uint32_t from = slot * a->slot_bytes;
-  if (SMALL_BYTES == CUTT_SMALL_WIDE || small_is_wide(a, there)) {
-    const cutt_divisor run = SMALL_BYTES == CUTT_SMALL_WIDE ? a->elements : a->windows;
-    UNROLL(2)
-    for (uint32_t i = thread_index(); i < a->runs * run.by; i += thread_count()) {
-      const small_access one = small_access_of(a, run, i, CUTT_SMALL_WIDE, there);
-      if (one.there) global_store16(to + one.from, shared_load16(from + one.at));
-    }
-  } else {
-    UNROLL(1)
-    for (uint32_t i = thread_index(); i < a->runs * a->elements.by; i += thread_count()) {
-      const small_access one = small_access_of(a, a->elements, i, SMALL_BYTES, there);
-      if (one.there) SMALL_ACCESS(global_store)(to + one.from, SMALL_ACCESS(shared_load)(from + one.at));
-    }
-  }
+  const uint32_t from = slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
+  if (SMALL_BYTES == 16 || width == 16)
+    small_copy_out(a, a->windows, 16, to, from, there);
+  else if (SMALL_BYTES < 8 && width == 8)
+    small_copy_out(a, a->windows, 8, to, from, there);
+  else if (SMALL_BYTES < 4 && width == 4)
+    small_copy_out(a, a->windows, 4, to, from, there);
+  else if (SMALL_BYTES == 2)
+    small_copy_out2(a, to, from, there);
+  else
+    small_copy_out(a, a->elements, SMALL_BYTES, to, from, there);
 }
 
 /* A thread's rows and columns: where these are in the parts of a tile, and how many of them there are; no columns if it has no matrix. */
