@@ -31,6 +31,7 @@ enum {
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
   FAR_TIMES = 3,             /* times the bytes that are written past the caches: what is read in order */
+  FARTHEST_TIMES = 6,        /* the same: what no cache keeps, and dot products read in order */
   PRODUCTS = 16384,          /* of a tile from which on it is large enough */
   LARGER = 8,                /* times D's bytes: an operand whose order is that of tiles */
   TILES = 128,               /* that are enough for many threads */
@@ -286,6 +287,8 @@ static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pa
   s->streams = may_stream(c, r, s) && (s->blocked ? cutt_pass_row_run(c, s, CUTT_RESULT)
                                                   : (double)(cutt_pass_chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
+  s->terms_apart = s->summed && !s->packed[s->first] && r->stream_bytes > 0 &&
+                   touched_bytes(c, s->first) >= FARTHEST_TIMES * (double)r->stream_bytes;
   s->in_order = !s->summed && !s->packed[s->first] && s->far[s->first];
   const cutt_tensor second = cutt_other_operand(s->first);
   s->keeps_second = s->blocked && !s->deep && cutt_pass_second_stays(c, r, s);

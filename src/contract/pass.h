@@ -51,6 +51,7 @@ typedef struct cutt_pass_shape {
    * a time. */
   bool streams, pieces;
   bool in_order; /* of the kernels' tiles: the first operand comes from memory */
+  bool terms_apart; /* of dot products: terms that lie further apart than rows are added to some rows at a time */
   double seconds;
 } cutt_pass_shape;
 
@@ -81,6 +82,8 @@ typedef struct cutt_pass_tiles {
   int64_t rows, terms;
   int64_t each;  /* terms that are added up before it is the next row's turn */
   int64_t group; /* rows, one after the other, that are at one place of the first operand; of a blocked shape */
+  /* Of dot products: so many rows, and so many terms of each, lie in the first operand before the next terms of any of them do. */
+  int64_t inside, inner;
   int64_t *row[CUTT_TENSORS], *term[2];
   int64_t *sum_row; /* in the scratch */
   cutt_pass_runs runs[CUTT_TENSORS];

@@ -111,6 +111,25 @@ typedef struct lists {
   int64_t memory[CUTT_TENSORS][CUTT_MOST_MODES], scratch[CUTT_TENSORS][CUTT_MOST_MODES];
 } lists;
 
+/* Of rows that are listed in the order of the first operand: which terms are inside of rows there, and which rows inside of the next term. */
+static void list_inside(const maker *m, const lists *l, cutt_pass_tiles *tiles) {
+  const cutt_pass_shape *s = &m->pass->shape;
+  const cutt_contract_mode *mode = m->c->mode;
+  int64_t least = INT64_MAX;
+  int term = 0;
+  tiles->inside = tiles->inner = 1;
+  for (int i = 0; i < l->rows.modes; ++i) {
+    const int64_t step = llabs(mode[l->rows.mode[i]].stride[s->first]);
+    if (step) least = smaller(least, step);
+  }
+  for (; term < l->terms.modes && llabs(mode[l->terms.mode[term]].stride[s->first]) < least; ++term)
+    tiles->inner *= l->terms.extent[term];
+  if (term == l->terms.modes || rows_by(m->c, s) != s->first) return;
+  const int64_t next = llabs(mode[l->terms.mode[term]].stride[s->first]);
+  for (int i = 0; i < l->rows.modes && llabs(mode[l->rows.mode[i]].stride[s->first]) < next; ++i)
+    tiles->inside *= l->rows.extent[i];
+}
+
 static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   const cutt_pass_shape *s = &m->pass->shape;
   cutt_pass_tiles *tiles = &m->pass->tiles[kind];
@@ -121,6 +140,7 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   int64_t extent[CUTT_MOST_MODES];
   for (int i = 0; i < m->c->modes; ++i) extent[i] = extent_in(m, kind, i);
   tiles->each = cutt_pass_terms_each(m->c, s, extent);
+  list_inside(m, l, tiles);
   tiles->group = 1;
   for (int i = 0; i < l->rows.modes; ++i)
     if (cutt_pass_shares(m->c, s, l->rows.mode[i])) tiles->group *= l->rows.extent[i];

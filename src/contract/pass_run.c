@@ -142,6 +142,34 @@ static cutt_cpu_ahead reads_of(const cutt_pass *p, const place *at, int t) {
                           .to = CUTT_CPU_TO_L2};
 }
 
+/* Are there terms that lie further apart than rows, with enough between them? piece: bytes of a row's term. */
+static bool are_worth_ordering(const cutt_pass_tiles *tiles, int64_t piece) {
+  enum { LEAST_PIECE = LINE, LEAST_BLOCK = 8 * LINE };
+  const int64_t row = tiles->inner * piece;
+  return tiles->inside > 1 && tiles->inner < tiles->terms && row >= LEAST_PIECE && tiles->inside * row >= LEAST_BLOCK;
+}
+
+/* Dot products with such terms: some rows' first ones, then their next ones, as they follow each other in memory. */
+static void add_up_in_order(const cutt_pass *p, const cutt_pass_tile *tile, int64_t inside, int64_t inner) {
+  for (int64_t row = 0; row < tile->rows; row += inside) {
+    for (int64_t term = 0; term < tile->terms; term += inner) {
+      cutt_pass_tile some = *tile;
+      for (int t = 0; t < 2; ++t) {
+        some.row[t] += row;
+        some.term[t] += term;
+      }
+      some.rows = inside;
+      some.terms = inner;
+      if (tile->out_row)
+        some.out_row += row;
+      else
+        some.out += row * tile->pitch;
+      some.adds = tile->adds || term;
+      p->add_up(&some);
+    }
+  }
+}
+
 /* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. next: the tile of which is asked
  * meanwhile for what it reads of the second operand; NULL: none. */
 static void add_up(worker *w, const place *at, const place *next, char *sums, bool adds) {
@@ -151,6 +179,11 @@ static void add_up(worker *w, const place *at, const place *next, char *sums, bo
     const int second = p->shape.first == CUTT_LEFT ? 1 : 0;
     if (next && next->at[second] != at->at[second]) tile.ahead = reads_of(p, next, second);
     p->type->blocks(&tile);
+    return;
+  }
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  if (p->shape.terms_apart && are_worth_ordering(tiles, at->n * p->bytes)) {
+    add_up_in_order(p, &tile, tiles->inside, tiles->inner);
     return;
   }
   if (fills_lines(p)) tile.n = cutt_round_up(at->n * p->number, LINE) / p->number;

@@ -135,6 +135,7 @@ static void try_along(test_rng *rng, const test_contraction *t, const cutt_contr
   if (test_chance(rng, 60)) shrink(rng, c, &shape);
   /* Whatever its operands' sizes are. */
   shape.in_order = test_chance(rng, 50);
+  shape.terms_apart = shape.summed && test_chance(rng, 60);
   if (!shape.streams && !shape.pieces && test_chance(rng, 50))
     shape.by = c->right_is_one || test_chance(rng, 50) ? CUTT_LEFT : CUTT_RIGHT;
   try_shape(t, c, &shape);
@@ -202,6 +203,9 @@ static void shapes_of_products(void **unused) {
                {"abc->b", {50, 40, 30}},
                {"aab->b", {60, 9}},
                {"abcb->ac", {17, 18, 19}},
+               {"abcd->bd", {20, 6, 5, 7}}, /* terms further apart than rows, alone and with some that are not */
+               {"abcd,abcd->db", {37, 9, 3, 4}},
+               {"abcde,bd->ce", {19, 3, 9, 4, 5}},
                {"ab,bc->ac", {37, 21, 29}},
                {"ab,ca->bc", {24, 90, 19}},
                {"ab,ac->bc", {33, 200, 60}},
