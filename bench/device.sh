@@ -37,6 +37,7 @@
 #     figures-f8-calibrated.json, ...   with those of calibrated.device, on the same cases
 #     contract-tccg48-f8.json ...     `cutt bench contract`, set by set: contractions beside the matrix product alone
 #     contract-torch.json             the contractions of tccg48 with torch.einsum and libcutt_contract, taking turns
+#     networks.json                   networks of tensors with opt_einsum and PyTorch, taking turns
 #     peers.json                      set 3, layouts, small tensors, batches and calls beside a copy, cuTENSOR where it is
 #                                     found (CUTENSOR names another) and PyTorch, with and without beta
 #     torch.json                      the cases of the benches with PyTorch, a copy and libcutt, taking turns
@@ -337,6 +338,7 @@ run_contractions() {
   if [[ $only == contract ]]; then run_contraction_tests; fi
   run_contraction_set tccg48 f8
   compare_contractions
+  compare_networks
   run_contraction_set tccg48 f4
   for set in talsh48 random; do
     run_contraction_set "$set" f8
@@ -363,6 +365,14 @@ compare_contractions() {
   step "contract PyTorch" 90 "$python" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
     --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" --json "$folder/contract-torch.json" --force
   rm -f "$cases"
+}
+
+compare_networks() {
+  if [[ -z $python || ! -e $build/lib/_calls.abi3.so ]] || ! "$python" -c 'import opt_einsum' 2>/dev/null; then
+    cannot networks "no python3 here imports torch and opt_einsum, or there is no _calls.abi3.so"
+    return
+  fi
+  step networks 60 "$python" "$root/bench/networks.py" --device cuda --libraries "$build/lib" --json "$folder/networks.json"
 }
 
 # --------------------------------------------------------------------------------------------------------- the figures
