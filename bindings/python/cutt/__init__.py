@@ -18,7 +18,7 @@ from . import _host
 from ._batch import batch
 from ._cache import PlanCache, plan_cache
 from ._contraction_plan import ContractionPlan
-from ._einsum import einsum, tensordot
+from ._einsum import einsum
 from ._einsum_path import einsum_path
 from ._elementwise import elementwise
 from ._elementwise_plan import ElementwisePlan
@@ -27,6 +27,7 @@ from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
 from ._reduce import reduce
+from ._tensordot import tensordot
 from ._wisdom import Wisdom
 
 _host.bind()

@@ -1,11 +1,9 @@
-"""einsum and tensordot: any number of operands, two at a time, in an order that opt_einsum or a greedy rule finds."""
+"""einsum: any number of operands, two at a time, in an order that opt_einsum or a greedy rule finds."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
-import operator
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
@@ -15,7 +13,7 @@ from . import _library as L
 from ._arguments import flags, seconds_of, threads_of, wholes
 from ._arrays import array_of, check_out, is_zero, scalar, view_of
 from ._cache import choosing, plan_cache
-from ._contract import _LETTERS, Operand, check_type, contract, extents_of, name_overlap, pair_key
+from ._contract import Operand, check_type, contract, extents_of, name_overlap, pair_key
 from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
@@ -131,6 +129,7 @@ def _many(
     for operand in operands:
         if misfit(operand.view):
             operand.view = packed(operand.view)
+
     def call(stream: int) -> Network:
         network = _network_of(operands, pairs, labels, result, code, alpha, beta, threads)
         pointers = [operand.view.pointer for operand in operands]
@@ -353,8 +352,8 @@ def _sum(
         raise ValueError(f"order is {order!r}; it must be one of C, F, A, K")
     number = threads_of(threads)
     if kind is None:
-        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True)
-    return _converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
+        return compute(views, terms, labels, out, alpha, beta, optimize, number, True)
+    return converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
 
 
 def _are_few(operands: Sequence[Any], out: Any, optimize: Any, most: int) -> bool:
@@ -392,7 +391,7 @@ def _are_few(operands: Sequence[Any], out: Any, optimize: Any, most: int) -> boo
     return bool(kinds) and not served and math.prod(extents.values()) <= (most if whole else most >> 2)
 
 
-def _converted(
+def converted(
     views: list,
     terms: tuple,
     labels: tuple,
@@ -405,7 +404,7 @@ def _converted(
     kind: np.dtype,
     casting: str,
 ) -> Any:
-    """As _compute(), of operands that become another type first, or with a result that becomes one afterwards."""
+    """As compute(), of operands that become another type first, or with a result that becomes one afterwards."""
     first, extents = views[0], extents_of(terms, views)
     shape = tuple(extents[label] for label in labels)
     if out is None and not is_zero(beta):
@@ -415,7 +414,7 @@ def _converted(
     if work == kind and (kind.char not in "gG" or _types.is_moved(terms, labels)):
         views = [_types.cast(view, kind) for view in views]
         if target is None or target.dtype.name == views[0].dtype.name:
-            return _compute(views, terms, labels, out, alpha, beta, optimize, threads, scalar)
+            return compute(views, terms, labels, out, alpha, beta, optimize, threads, scalar)
     if kind.kind in "biu":
         alpha, beta = _types.factors(kind, alpha, beta)
     if kind.char in "gG" and not all(view.size for view in views):
@@ -425,7 +424,7 @@ def _converted(
         value = _types.scaled(_by_numpy(views, terms, labels, kind, optimal), alpha, kind)
     else:
         views = [_types.cast(view, work) for view in views]
-        value = _compute(views, terms, labels, None, alpha, 0, optimize, threads, False)
+        value = compute(views, terms, labels, None, alpha, 0, optimize, threads, False)
     value = (value != 0) if kind.kind == "b" else value
     if target is None:
         return first.adapter.finish(value.astype(kind, order="C"), scalar)
@@ -447,7 +446,7 @@ def _by_numpy(views: list, terms: tuple, labels: tuple, kind: np.dtype, optimize
     )
 
 
-def _compute(
+def compute(
     views: list,
     terms: tuple,
     labels: tuple,
@@ -493,132 +492,3 @@ def _execute(
             _many(operands, pairs, labels, result, code, alpha, beta, threads)
         else:
             _pairwise(operands, pairs, labels, result, code, alpha, beta, threads, pair)
-
-
-@functools.lru_cache(maxsize=256)
-def _dot(left: int, right: int, axes: Any) -> Optional[tuple]:
-    """(subscripts, pairs of axes) of a tensordot of arrays of these ranks; None where something is wrong, or unusual."""
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(left, right):
-            return None
-        pairs = tuple(zip(range(left - axes, left), range(axes)))
-    else:
-        sides = [(side,) if isinstance(side, int) else side for side in axes]
-        if len(sides) != 2 or len(sides[0]) != len(sides[1]):
-            return None
-        pairs = tuple(zip(*sides))
-        if not all(-left <= a < left and -right <= b < right for a, b in pairs):
-            return None
-        pairs = tuple((a % left, b % right) for a, b in pairs)
-    if left + right > len(_LETTERS) or any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1)):
-        return None
-    terms = [list(_LETTERS[:left]), list(_LETTERS[left : left + right])]
-    for a, b in pairs:
-        terms[1][b] = terms[0][a]
-    summed = {terms[0][a] for a, _ in pairs}
-    kept = [label for label in terms[0] + terms[1] if label not in summed]
-    return f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(kept)}", pairs
-
-
-def _served_dot(a: Any, b: Any, axes: Any, out: Any, alpha: Any, beta: Any, threads: Any) -> Any:
-    """tensordot() by the compiled module; NotImplemented where that does not serve it."""
-    left, right = getattr(a, "shape", None), getattr(b, "shape", None)
-    if left is None or right is None:
-        return NotImplemented
-    if isinstance(axes, (list, tuple)):
-        axes = tuple(tuple(side) if isinstance(side, list) else side for side in axes)
-    try:
-        spec, pairs = _dot(len(left), len(right), axes) or ("", ())
-    except TypeError:
-        return NotImplemented
-    if not spec or any(left[i] != right[j] for i, j in pairs):
-        return NotImplemented
-    made = _compiled.calls.try_einsum(spec, a, b, out=out, alpha=alpha, beta=beta, threads=threads)
-    return np.asarray(made) if isinstance(made, np.generic) else made  # of rank 0 an array
-
-
-def _number(value: Any) -> Any:
-    """An int, or None: arrays of NumPy have __index__ too, and most of them raise."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
-
-
-def tensordot(
-    a: Any,
-    b: Any,
-    axes: Union[int, Sequence] = 2,
-    *,
-    out: Any = None,
-    alpha: Any = 1,
-    beta: Any = 0,
-    threads: Optional[int] = None,
-) -> Any:
-    """Sum products of two arrays over pairs of axes, as ``numpy.tensordot``.
-
-    Parameters
-    ----------
-    a, b : array
-        As for `einsum`.
-    axes : int or (sequence of int, sequence of int), optional
-        A number: the last that many axes of `a` with the first of `b`. Else the axes of `a` and those of `b`, which are
-        taken in pairs.
-    out, alpha, beta, threads
-        As for `einsum`.
-
-    Returns
-    -------
-    array
-        The axes of `a` that are left, then those of `b`; as for `einsum`, but of rank 0 an array.
-
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError, MemoryError
-        As `einsum`.
-    """
-    if _compiled.calls is not None:
-        made = _served_dot(a, b, axes, out, alpha, beta, threads)
-        if made is not NotImplemented:
-            return made
-    views = [view_of(a, "a"), view_of(b, "b")]
-    ranks = [len(view.shape) for view in views]
-    count = _number(axes)
-    if count is not None:
-        if not 0 <= count <= min(ranks):
-            raise ValueError(
-                f"axes is {count}; for arrays of {ranks[0]} and {ranks[1]} axes it must be 0 to {min(ranks)}"
-            )
-        pairs = [list(range(ranks[0] - count, ranks[0])), list(range(count))]
-    else:
-        try:
-            left, right = axes  # type: ignore[misc]
-            pairs = [
-                [axis.__index__() for axis in side] if _number(side) is None else [_number(side)]
-                for side in (left, right)
-            ]
-        except (TypeError, AttributeError, ValueError):
-            raise TypeError(f"axes is {axes!r}; it must be an int, or two sequences of ints") from None
-    if len(pairs[0]) != len(pairs[1]):
-        raise ValueError(f"axes has {len(pairs[0])} axes of a and {len(pairs[1])} of b; they are taken in pairs")
-    terms = []
-    for place, (rank, side) in enumerate(zip(ranks, pairs)):
-        for axis in side:
-            if not -rank <= axis < rank:
-                raise ValueError(f"axes has {axis} for {'ab'[place]}, which has {rank} axes")
-        term = [f"{'ab'[place]}{axis}" for axis in range(rank)]
-        for pair, axis in enumerate(side):
-            if term[axis][0] == "k":
-                raise ValueError(f"axes has axis {axis} of {'ab'[place]} twice")
-            term[axis] = f"k{pair}"
-        terms.append(tuple(term))
-    for left, right in zip(*pairs):
-        if views[0].shape[left] != views[1].shape[right]:
-            raise ValueError(
-                f"axis {left} of a has extent {views[0].shape[left]}, and axis {right} of b {views[1].shape[right]}"
-            )
-    labels = tuple(label for term in terms for label in term if label[0] != "k")
-    number, kind = threads_of(threads), _types.common(views, terms, labels, None, "safe")
-    if kind is None:
-        return _compute(views, tuple(terms), labels, out, alpha, beta, False, number, False)
-    return _converted(views, tuple(terms), labels, out, alpha, beta, False, number, False, kind, "safe")
