@@ -3,10 +3,8 @@
 
 #include "calls.h"
 
-enum {
-  MOST_OF_A_PLAN = 2,
-  FEW_OPERANDS = 8
-}; /* operands: of more than two a network is made, for more than eight memory is taken */
+/* Operands: of more than two a network is made, and for more than eight memory is taken. */
+enum { MOST_OF_A_PLAN = 2, FEW_OPERANDS = 8 };
 
 /* The path, of more than two operands, is where reduce() has the operator. */
 enum { OUT, ALPHA, BETA, CONJ, THREADS, PATH, EINSUM_NAMES, OPERATOR = PATH };

@@ -76,16 +76,23 @@ DEVICE void small_describe_terms(const cutt_small_args *args) {
   }
 }
 
-/* An access of a tensor's part of a tile: its place in memory, from the tile's beginning, and in shared memory; is it of the tile? */
-typedef struct small_access {
-  int64_t from;
-  uint32_t at;
-  bool there;
-} small_access;
+/* What all accesses of a tensor's part of a tile have in common: so many bytes each, of which `each` are a run and there are `all`; where the
+ * descriptions of runs begin; how far a run goes, and what there is of the mode that is cut. In registers: to look it up takes as long as an
+ * access. */
+typedef struct small_copy {
+  cutt_divisor each;
+  uint32_t bytes, all, runs_at, run_end, there;
+} small_copy;
 
 /* How far a run goes that goes along the mode that is cut, or any other one. */
 DEVICE uint32_t small_run_end(const cutt_small_access *a, uint32_t there) {
   return a->cut_bytes ? there * a->cut_bytes : a->run_bytes;
+}
+
+DEVICE small_copy small_copy_of(const cutt_small_access *a, bool by_elements, uint32_t bytes, uint32_t there) {
+  const cutt_divisor each = by_elements ? a->elements : a->windows;
+  const small_copy copy = {each, bytes, a->runs * each.by, a->runs_at, small_run_end(a, there), there};
+  return copy;
 }
 
 /* The bytes of an access: a run that is cut may end within a wide one. */
@@ -93,13 +100,18 @@ DEVICE uint32_t small_width(const cutt_small_access *a, uint32_t there, uint32_t
   return (small_run_end(a, there) & (a->width - 1)) == 0 ? a->width : element;
 }
 
-/* Access number `number`, of so many bytes, and so many in a run. */
-DEVICE small_access small_access_of(const cutt_small_access *a, cutt_divisor each, uint32_t number, uint32_t bytes,
-                                    uint32_t there) {
-  const uint32_t run = divide(number, each), byte = (number - run * each.by) * bytes;
-  const word4 entry = shared_load16(a->runs_at + run * CUTT_SMALL_ENTRY);
-  const small_access access = {(int64_t)((uint64_t)entry.y << 32 | entry.x) + byte, a->at + entry.z + byte,
-                               entry.w < there && byte < small_run_end(a, there)};
+/* An access: its place in memory, from the tile's beginning, and in the tensor's part of shared memory; is it of the tile? */
+typedef struct small_access {
+  int64_t from;
+  uint32_t at;
+  bool there;
+} small_access;
+
+DEVICE small_access small_access_of(const small_copy *c, uint32_t number) {
+  const uint32_t run = divide(number, c->each), byte = (number - run * c->each.by) * c->bytes;
+  const word4 entry = shared_load16(c->runs_at + run * CUTT_SMALL_ENTRY);
+  const bool there = (entry.w < c->there) & (byte < c->run_end); /* without a branch */
+  const small_access access = {(int64_t)((uint64_t)entry.y << 32 | entry.x) + byte, entry.z + byte, there};
   return access;
 }
 
@@ -119,66 +131,61 @@ DEVICE void small_move(unsigned char *to, uint32_t from, uint32_t bytes) {
   if (bytes == 4) global_store4(to, shared_load4(from));
 }
 
-/* Copies a tensor's part of a tile to shared memory by accesses of so many bytes (a constant), of which `each` are in a run. */
-DEVICE void small_copy_in(const cutt_small_access *a, cutt_divisor each, uint32_t bytes, const unsigned char *from,
-                          uint32_t to, uint32_t there) {
+/* Copies a tensor's part of a tile to shared memory by accesses of 4 bytes or more. */
+DEVICE void small_copy_in(small_copy copy, const unsigned char *from, uint32_t to) {
   UNROLL(2)
-  for (uint32_t i = thread_index(); i < a->runs * each.by; i += thread_count()) {
-    const small_access one = small_access_of(a, each, i, bytes, there);
-    small_fetch(to + one.at, from + one.from, one.there, bytes);
+  for (uint32_t i = thread_index(); i < copy.all; i += thread_count()) {
+    const small_access one = small_access_of(&copy, i);
+    small_fetch(to + one.at, from + one.from, one.there, copy.bytes);
   }
 }
 
 /* Writes D's part of a tile. */
-DEVICE void small_copy_out(const cutt_small_access *a, cutt_divisor each, uint32_t bytes, unsigned char *to,
-                           uint32_t from, uint32_t there) {
+DEVICE void small_copy_out(small_copy copy, unsigned char *to, uint32_t from) {
   UNROLL(2)
-  for (uint32_t i = thread_index(); i < a->runs * each.by; i += thread_count()) {
-    const small_access one = small_access_of(a, each, i, bytes, there);
-    if (one.there) small_move(to + one.from, from + one.at, bytes);
+  for (uint32_t i = thread_index(); i < copy.all; i += thread_count()) {
+    const small_access one = small_access_of(&copy, i);
+    if (one.there) small_move(to + one.from, from + one.at, copy.bytes);
   }
 }
 
 /* Nothing copies 2 bytes without waiting for them, so that a thread has several of them under way. */
 enum { SMALL_AT_ONCE = 4 };
 
-DEVICE void small_list2(const cutt_small_access *a, uint32_t first, uint32_t there, small_access list[SMALL_AT_ONCE]) {
-  const uint32_t all = a->runs * a->elements.by;
+DEVICE void small_list2(const small_copy *copy, uint32_t first, small_access list[SMALL_AT_ONCE]) {
   UNROLL(SMALL_AT_ONCE)
   for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) {
     const uint32_t number = first + j * thread_count();
-    list[j] = small_access_of(a, a->elements, number < all ? number : first, 2, there);
+    list[j] = small_access_of(copy, number < copy->all ? number : first);
   }
 }
 
-DEVICE void small_copy_in2(const cutt_small_access *a, const unsigned char *from, uint32_t to, uint32_t there) {
-  const uint32_t all = a->runs * a->elements.by;
+DEVICE void small_copy_in2(small_copy copy, const unsigned char *from, uint32_t to) {
   UNROLL(1)
-  for (uint32_t i = thread_index(); i < all; i += SMALL_AT_ONCE * thread_count()) {
+  for (uint32_t i = thread_index(); i < copy.all; i += SMALL_AT_ONCE * thread_count()) {
     small_access list[SMALL_AT_ONCE];
     uint16_t half[SMALL_AT_ONCE];
-    small_list2(a, i, there, list);
+    small_list2(&copy, i, list);
     UNROLL(SMALL_AT_ONCE)
     for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
       half[j] = list[j].there ? global_load2(from + list[j].from) : pass_none2();
     UNROLL(SMALL_AT_ONCE)
     for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
-      if (i + j * thread_count() < all) shared_store2(to + list[j].at, half[j]);
+      if (i + j * thread_count() < copy.all) shared_store2(to + list[j].at, half[j]);
   }
 }
 
-DEVICE void small_copy_out2(const cutt_small_access *a, unsigned char *to, uint32_t from, uint32_t there) {
-  const uint32_t all = a->runs * a->elements.by;
+DEVICE void small_copy_out2(small_copy copy, unsigned char *to, uint32_t from) {
   UNROLL(1)
-  for (uint32_t i = thread_index(); i < all; i += SMALL_AT_ONCE * thread_count()) {
+  for (uint32_t i = thread_index(); i < copy.all; i += SMALL_AT_ONCE * thread_count()) {
     small_access list[SMALL_AT_ONCE];
     uint16_t half[SMALL_AT_ONCE];
-    small_list2(a, i, there, list);
+    small_list2(&copy, i, list);
     UNROLL(SMALL_AT_ONCE)
     for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) half[j] = shared_load2(from + list[j].at);
     UNROLL(SMALL_AT_ONCE)
     for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
-      if (list[j].there && i + j * thread_count() < all) global_store2(to + list[j].from, half[j]);
+      if (list[j].there && i + j * thread_count() < copy.all) global_store2(to + list[j].from, half[j]);
   }
 }
 

@@ -5,20 +5,20 @@
 #define SMALL_BLOCKS (CUTT_SMALL_SM_THREADS(SMALL_BYTES) / CUTT_SMALL_THREADS)
 #define SMALL_EACH CUTT_SMALL_EACH(SMALL_BYTES)
 
-/* Starts to copy a tensor's part of a tile to shared memory. */
+/* Starts to copy a tensor's part of a tile to shared memory. Each width, a constant, has a loop of its own. */
 DEVICE void SMALL_OF(small_copy_in_)(const cutt_small_access *a, const unsigned char *from, uint32_t there,
                                      uint32_t slot) {
-  const uint32_t to = slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
+  const uint32_t to = a->at + slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
   if (SMALL_BYTES == 16 || width == 16)
-    small_copy_in(a, a->windows, 16, from, to, there);
+    small_copy_in(small_copy_of(a, false, 16, there), from, to);
   else if (SMALL_BYTES < 8 && width == 8)
-    small_copy_in(a, a->windows, 8, from, to, there);
+    small_copy_in(small_copy_of(a, false, 8, there), from, to);
   else if (SMALL_BYTES < 4 && width == 4)
-    small_copy_in(a, a->windows, 4, from, to, there);
+    small_copy_in(small_copy_of(a, false, 4, there), from, to);
   else if (SMALL_BYTES == 2)
-    small_copy_in2(a, from, to, there);
+    small_copy_in2(small_copy_of(a, true, 2, there), from, to);
   else
-    small_copy_in(a, a->elements, SMALL_BYTES, from, to, there);
+    small_copy_in(small_copy_of(a, true, SMALL_BYTES, there), from, to);
 }
 
 /* Starts to copy what a tile needs. */
@@ -35,17 +35,17 @@ DEVICE void SMALL_OF(small_copy_all_)(const cutt_small_args *args, const unsigne
 
 /* Writes D's part of a tile. */
 DEVICE void SMALL_OF(small_copy_out_)(const cutt_small_access *a, unsigned char *to, uint32_t there, uint32_t slot) {
-  const uint32_t from = slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
+  const uint32_t from = a->at + slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
   if (SMALL_BYTES == 16 || width == 16)
-    small_copy_out(a, a->windows, 16, to, from, there);
+    small_copy_out(small_copy_of(a, false, 16, there), to, from);
   else if (SMALL_BYTES < 8 && width == 8)
-    small_copy_out(a, a->windows, 8, to, from, there);
+    small_copy_out(small_copy_of(a, false, 8, there), to, from);
   else if (SMALL_BYTES < 4 && width == 4)
-    small_copy_out(a, a->windows, 4, to, from, there);
+    small_copy_out(small_copy_of(a, false, 4, there), to, from);
   else if (SMALL_BYTES == 2)
-    small_copy_out2(a, to, from, there);
+    small_copy_out2(small_copy_of(a, true, 2, there), to, from);
   else
-    small_copy_out(a, a->elements, SMALL_BYTES, to, from, there);
+    small_copy_out(small_copy_of(a, true, SMALL_BYTES, there), to, from);
 }
 
 /* A thread's rows and columns: where these are in the parts of a tile, and how many of them there are; no columns if it has no matrix. */
