@@ -50,7 +50,7 @@ typedef struct cutt_pass_shape {
   /* D is written past the caches; and its rows, of which nothing is packed or summed, have as much of the scratch as is computed at
    * a time. */
   bool streams, pieces;
-  bool in_order; /* of the kernels' tiles: the first operand comes from memory */
+  bool in_order;    /* of the kernels' tiles: the first operand comes from memory */
   bool terms_apart; /* of dot products: terms that lie further apart than rows are added to some rows at a time */
   double seconds;
 } cutt_pass_shape;
