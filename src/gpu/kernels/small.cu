@@ -131,21 +131,15 @@ DEVICE void small_move(unsigned char *to, uint32_t from, uint32_t bytes) {
   if (bytes == 4) global_store4(to, shared_load4(from));
 }
 
-/* Copies a tensor's part of a tile to shared memory by accesses of 4 bytes or more. */
-DEVICE void small_copy_in(small_copy copy, const unsigned char *from, uint32_t to) {
+/* Copies a part of a tile by accesses of 4 bytes or more: D's part, at `at` in shared memory, to `to`, or any tensor's part there from `from`. */
+DEVICE void small_copy_wide(small_copy copy, bool writes, const unsigned char *from, unsigned char *to, uint32_t at) {
   UNROLL(2)
   for (uint32_t i = thread_index(); i < copy.all; i += thread_count()) {
     const small_access one = small_access_of(&copy, i);
-    small_fetch(to + one.at, from + one.from, one.there, copy.bytes);
-  }
-}
-
-/* Writes D's part of a tile. */
-DEVICE void small_copy_out(small_copy copy, unsigned char *to, uint32_t from) {
-  UNROLL(2)
-  for (uint32_t i = thread_index(); i < copy.all; i += thread_count()) {
-    const small_access one = small_access_of(&copy, i);
-    if (one.there) small_move(to + one.from, from + one.at, copy.bytes);
+    if (!writes)
+      small_fetch(at + one.at, from + one.from, one.there, copy.bytes);
+    else if (one.there)
+      small_move(to + one.from, at + one.at, copy.bytes);
   }
 }
 
@@ -160,32 +154,26 @@ DEVICE void small_list2(const small_copy *copy, uint32_t first, small_access lis
   }
 }
 
-DEVICE void small_copy_in2(small_copy copy, const unsigned char *from, uint32_t to) {
+/* The same by accesses of 2 bytes. */
+DEVICE void small_copy2(small_copy copy, bool writes, const unsigned char *from, unsigned char *to, uint32_t at) {
   UNROLL(1)
   for (uint32_t i = thread_index(); i < copy.all; i += SMALL_AT_ONCE * thread_count()) {
     small_access list[SMALL_AT_ONCE];
     uint16_t half[SMALL_AT_ONCE];
     small_list2(&copy, i, list);
     UNROLL(SMALL_AT_ONCE)
-    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
-      half[j] = list[j].there ? global_load2(from + list[j].from) : pass_none2();
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) {
+      if (writes)
+        half[j] = shared_load2(at + list[j].at);
+      else
+        half[j] = list[j].there ? global_load2(from + list[j].from) : pass_none2();
+    }
     UNROLL(SMALL_AT_ONCE)
-    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
-      if (i + j * thread_count() < copy.all) shared_store2(to + list[j].at, half[j]);
-  }
-}
-
-DEVICE void small_copy_out2(small_copy copy, unsigned char *to, uint32_t from) {
-  UNROLL(1)
-  for (uint32_t i = thread_index(); i < copy.all; i += SMALL_AT_ONCE * thread_count()) {
-    small_access list[SMALL_AT_ONCE];
-    uint16_t half[SMALL_AT_ONCE];
-    small_list2(&copy, i, list);
-    UNROLL(SMALL_AT_ONCE)
-    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) half[j] = shared_load2(from + list[j].at);
-    UNROLL(SMALL_AT_ONCE)
-    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j)
-      if (list[j].there && i + j * thread_count() < copy.all) global_store2(to + list[j].from, half[j]);
+    for (uint32_t j = 0; j < SMALL_AT_ONCE; ++j) {
+      const bool stores = (!writes || list[j].there) && i + j * thread_count() < copy.all;
+      if (stores && writes) global_store2(to + list[j].from, half[j]);
+      if (stores && !writes) shared_store2(at + list[j].at, half[j]);
+    }
   }
 }
 

@@ -5,20 +5,21 @@
 #define SMALL_BLOCKS (CUTT_SMALL_SM_THREADS(SMALL_BYTES) / CUTT_SMALL_THREADS)
 #define SMALL_EACH CUTT_SMALL_EACH(SMALL_BYTES)
 
-/* Starts to copy a tensor's part of a tile to shared memory. Each width, a constant, has a loop of its own. */
-DEVICE void SMALL_OF(small_copy_in_)(const cutt_small_access *a, const unsigned char *from, uint32_t there,
-                                     uint32_t slot) {
-  const uint32_t to = a->at + slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
+/* Writes D's part of a tile to `to`, or starts to copy any tensor's part to shared memory from `from`. Each width, a constant, has a loop of its
+ * own. */
+DEVICE void SMALL_OF(small_copy_)(const cutt_small_access *a, bool writes, const unsigned char *from, unsigned char *to,
+                                  uint32_t there, uint32_t slot) {
+  const uint32_t at = a->at + slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
   if (SMALL_BYTES == 16 || width == 16)
-    small_copy_in(small_copy_of(a, false, 16, there), from, to);
+    small_copy_wide(small_copy_of(a, false, 16, there), writes, from, to, at);
   else if (SMALL_BYTES < 8 && width == 8)
-    small_copy_in(small_copy_of(a, false, 8, there), from, to);
+    small_copy_wide(small_copy_of(a, false, 8, there), writes, from, to, at);
   else if (SMALL_BYTES < 4 && width == 4)
-    small_copy_in(small_copy_of(a, false, 4, there), from, to);
+    small_copy_wide(small_copy_of(a, false, 4, there), writes, from, to, at);
   else if (SMALL_BYTES == 2)
-    small_copy_in2(small_copy_of(a, true, 2, there), from, to);
+    small_copy2(small_copy_of(a, true, 2, there), writes, from, to, at);
   else
-    small_copy_in(small_copy_of(a, true, SMALL_BYTES, there), from, to);
+    small_copy_wide(small_copy_of(a, true, SMALL_BYTES, there), writes, from, to, at);
 }
 
 /* Starts to copy what a tile needs. */
@@ -29,23 +30,8 @@ DEVICE void SMALL_OF(small_copy_all_)(const cutt_small_args *args, const unsigne
   UNROLL(1)
   for (uint32_t t = 0; t < tensors; ++t) {
     const unsigned char *const from = t == 0 ? left + tile->at[0] : t == 1 ? right + tile->at[1] : result + tile->at[2];
-    SMALL_OF(small_copy_in_)(&args->access[t], from, tile->there, slot);
+    SMALL_OF(small_copy_)(&args->access[t], false, from, 0, tile->there, slot);
   }
-}
-
-/* Writes D's part of a tile. */
-DEVICE void SMALL_OF(small_copy_out_)(const cutt_small_access *a, unsigned char *to, uint32_t there, uint32_t slot) {
-  const uint32_t from = a->at + slot * a->slot_bytes, width = small_width(a, there, SMALL_BYTES);
-  if (SMALL_BYTES == 16 || width == 16)
-    small_copy_out(small_copy_of(a, false, 16, there), to, from);
-  else if (SMALL_BYTES < 8 && width == 8)
-    small_copy_out(small_copy_of(a, false, 8, there), to, from);
-  else if (SMALL_BYTES < 4 && width == 4)
-    small_copy_out(small_copy_of(a, false, 4, there), to, from);
-  else if (SMALL_BYTES == 2)
-    small_copy_out2(small_copy_of(a, true, 2, there), to, from);
-  else
-    small_copy_out(small_copy_of(a, true, SMALL_BYTES, there), to, from);
 }
 
 /* A thread's rows and columns: where these are in the parts of a tile, and how many of them there are; no columns if it has no matrix. */
@@ -154,7 +140,7 @@ SMALL_KERNEL(SMALL_OF(cutt_small_))
     if (next != first) { /* the tile before has come */
       if (me.columns) SMALL_OF(small_multiply_)(&args, &me, slot);
       barrier();
-      SMALL_OF(small_copy_out_)(&args.access[2], result + at, there, slot);
+      SMALL_OF(small_copy_)(&args.access[2], true, 0, result + at, there, slot);
     }
     if (next >= args.tiles) break;
   }
