@@ -4,9 +4,9 @@
  * and a tile takes longer to begin and end than for some tens of terms. As measured on an H200 (cuBLAS 13.1): 21,000 batches of
  * products of 1 to 300 rows, columns and terms, strided, both operands in both orders, to which
  *   seconds of a product = each + tiles * (tile + term * k) + result * m * n
- * was fitted, of which nearly all have 64 rows or columns at most; the mean of |ln(predicted / measured)| is 0.07 to 0.17, where the general formula (cost.c) had 0.4 to 0.5. Off by
- * more are bfloat16 in columns of odd length (0.26), and complex doubles (0.6), whose small products take 2 or 17 ns, and nothing
- * tells which. */
+ * was fitted, of which nearly all have 64 rows or columns at most; the mean of |ln(predicted / measured)| is 0.07 to 0.17, where the general
+ * formula (cost.c) had 0.4 to 0.5. Off by more are bfloat16 in columns of odd length (0.26), and complex doubles (0.6), whose small products
+ * take 2 or 17 ns, and nothing tells which. */
 #include "contract/product_speed.h"
 
 #include <math.h>
@@ -92,8 +92,8 @@ double cutt_batched_sum_seconds(const cutt_gemm *gemm) {
 
 /* ------------------------------------------------------------------------------------------- large products of half types */
 
-/* What a launch takes beside its tiles; a tile of a multiprocessor, and each of its terms; times as long as memory takes. As measured on an H200 of 4500
- * products of contractions drawn at random, 2 to a million rows, columns and terms: |ln(predicted / measured)| 0.2 in the mean. */
+/* What a launch takes beside its tiles; a tile of a multiprocessor, and each of its terms; times as long as memory takes. As measured on an
+ * H200 of 4500 products of contractions drawn at random, 2 to a million rows, columns and terms: |ln(predicted / measured)| 0.2 in the mean. */
 typedef struct single {
   double extent, begin, tile, term, reading;
 } single;
