@@ -98,8 +98,13 @@ void begin_key(plan_key *key);
 void end_key(plan_key *key);
 bool grow_key(plan_key *key, size_t words); /* by so many, at least */
 
+/* For so many more words; makes it if there is none. */
+static inline bool has_room(plan_key *key, size_t words) {
+  return key->room - key->words >= words || grow_key(key, words);
+}
+
 static inline void add(plan_key *key, int64_t value) {
-  if (key->words < key->room || grow_key(key, 1)) key->word[key->words++] = value;
+  if (has_room(key, 1)) key->word[key->words++] = value;
 }
 void add_all(plan_key *key, int count, const int64_t *values);
 void add_bytes(plan_key *key, const void *bytes, size_t size);

@@ -54,7 +54,7 @@ bool grow_key(plan_key *key, size_t words) {
 
 void add_all(plan_key *key, int count, const int64_t *values) {
   const size_t words = (size_t)count;
-  if (key->room - key->words < words && !grow_key(key, words)) return;
+  if (!has_room(key, words)) return;
   memcpy(key->word + key->words, values, words * sizeof *values);
   key->words += words;
 }
@@ -68,7 +68,7 @@ void add_view(plan_key *key, const view *v) {
 void add_bytes(plan_key *key, const void *bytes, size_t size) {
   const size_t words = (size + 7) / 8;
   add(key, (int64_t)size);
-  if (!words || (key->room - key->words < words && !grow_key(key, words))) return;
+  if (!words || !has_room(key, words)) return;
   key->word[key->words + words - 1] = 0;
   memcpy(key->word + key->words, bytes, size);
   key->words += words;

@@ -143,6 +143,16 @@ outcome execute_elementwise(const plan_facts *facts, const view *operand, int op
   return leave_or_refuse(&where, result);
 }
 
+/* Memory on the operands' device as an array of their library, whose pool is quicker than CUDA's own, and which knows the stream. LEFT: that
+ * makes none. */
+static outcome make_memory(const view *like, size_t bytes, PyObject **array, char **memory) {
+  const int64_t elements = (int64_t)(bytes - 1) / like->type.bytes + 1;
+  view space;
+  const outcome made = make_array(like, 1, &elements, array, &space);
+  if (made == DONE) *memory = space.data;
+  return made;
+}
+
 /* Of a network the plan is a table: how many steps there are, where the workspace is in the memory, and for each step its plan, the
  * tensors that it takes (the operands first, then the results of the steps before), the bytes of its workspace, and where its result
  * is in the memory, but for the last one. */
@@ -164,7 +174,7 @@ static cuttResult execute_steps(const int64_t *table, char **tensor, int operand
 }
 
 /* Memory for the intermediates and the workspace of a network: of the C library for few bytes, a block that is kept for the next call,
- * or an array of the operands' library on a GPU, whose pool knows the stream. */
+ * or on a GPU of the operands' library. */
 typedef struct room {
   char *memory;
   PyObject *array; /* NULL: of the C library */
@@ -173,13 +183,7 @@ typedef struct room {
 
 static outcome take_room(size_t bytes, const view *like, room *r) {
   *r = (room){NULL, NULL, false};
-  if (like->device != ON_CPU) {
-    const int64_t elements = (int64_t)(bytes - 1) / like->type.bytes + 1;
-    view space;
-    const outcome made = make_array(like, 1, &elements, &r->array, &space);
-    if (made == DONE) r->memory = space.data;
-    return made;
-  }
+  if (like->device != ON_CPU) return make_memory(like, bytes, &r->array, &r->memory);
   if (bytes <= SMALL_BYTES) {
     r->memory = malloc(bytes);
     if (!r->memory) PyErr_NoMemory();
@@ -237,15 +241,10 @@ outcome execute_network(const plan_facts *facts, const view *operand, int operan
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes) {
   PyObject *array = NULL;
-  view space;
-  void *workspace = NULL;
-  /* Of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
-  if (facts->workspace && left->library->reading == BY_TABLE) {
-    const int64_t elements = (int64_t)(facts->workspace - 1) / left->type.bytes + 1;
-    const outcome made = make_array(left, 1, &elements, &array, &space);
-    if (made == FAILED) return FAILED;
-    if (made == DONE) workspace = space.data;
-  }
+  char *workspace = NULL; /* NULL: the library takes its own */
+  if (facts->workspace && left->library->reading == BY_TABLE &&
+      make_memory(left, facts->workspace, &array, &workspace) == FAILED)
+    return FAILED;
   place where;
   outcome done = enter_place(left, &where);
   if (done == DONE) {
