@@ -1,9 +1,10 @@
-"""A library of arrays that has DLPack's table of functions (__dlpack_c_exchange_api__), made of NumPy's, for test_exchange.py."""
+"""A library of arrays that has DLPack's table of functions (__dlpack_c_exchange_api__), made of NumPy's."""
 
 import ctypes
 
 import numpy as np
 
+HAS_FLAGS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # its DLPack says what may be written to
 P, I32, I64, U64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint64
 
 
