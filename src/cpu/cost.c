@@ -491,7 +491,8 @@ const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     NAMED("l2", "data in L2"), NAMED("l3", "data in the last-level cache"), NAMED("memory", "data in memory")};
 
 /* An Intel Xeon with AVX-512 (2 MiB of L2, 480 MiB of L3): by the choices among 37,000 candidates of 1,260 random problems of 50 to
- * 200 MB, 19,000 of 570 in the last-level cache and 8,300 of 370 in L2, fitted as Zen 4's below; a copy's two walks as before. */
+ * 200 MB, 19,000 of 570 in the last-level cache and 8,300 of 370 in L2, fitted as Zen 4's below; loads
+ * in memory a little above the fit, and a copy's two walks as before. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows windows_near
        spread pages along stretches along_ahead stretches_ahead along_near stretches_near along_bytes stretches_bytes ends joined joined_near joins to_l1 to_l2 short_rows
