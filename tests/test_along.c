@@ -111,7 +111,8 @@ static void rows_by_lines(void **unused) {
     memset(&none, 0, sizeof none);
     for (int whole = 0; whole < 2; whole++) {
       cutt_cpu_along_fn *walk = whole ? kernels->along_whole[2 + turn % 3] : kernels->along[2 + turn % 3];
-      cutt_cpu_columns columns = {out[whole], col, count, run, carry, head};
+      cutt_cpu_columns columns = {
+          .out = out[whole], .col = col, .count = count, .run = run, .carry = carry, .head = head};
       memset(out[whole], 0x5a, ROOM);
       walk(&columns, in, row, some, true, false, &none);
       columns.out += some * w;
@@ -120,6 +121,57 @@ static void rows_by_lines(void **unused) {
     }
     for (int64_t c = 0; c < count; c++)
       for (int64_t r = 0; r < rows; r++) assert_memory_equal(out[0] + col[c] + r * w, in + row[r] + c * w, (size_t)w);
+    if (memcmp(out[0], out[1], ROOM) != 0) fail_msg("%d rows, %d columns of %d bytes", (int)rows, (int)count, (int)w);
+  }
+}
+
+/* Rows at equal distances, which may be found without their table, beside the same rows by the table: all of them, or each few of them, as
+ * in rows of two modes; and whatever is prefetched meanwhile. */
+static void rows_at_equal_distances(void **unused) {
+  (void)unused;
+  enum { COLUMNS = 75, ROWS = 330, ROOM = COLUMNS * ROWS * 8 + 8192 };
+  static _Alignas(CUTT_CPU_LINE) char in[ROOM], out[2][ROOM], carry[COLUMNS][CUTT_CPU_LINE],
+      head[COLUMNS][CUTT_CPU_LINE];
+  const cutt_cpu_tables *tables = cutt_cpu_tables_named(cutt_isa_in_use(NULL)->name);
+  test_rng rng = {.state = 9};
+  for (int64_t i = 0; i < ROOM; i++) in[i] = (char)test_random_in(&rng, 0, 255);
+  for (int turn = 0; turn < test_scaled(600); turn++) {
+    const int64_t w = 1 << turn % 4, line = 64 / w;
+    cutt_cpu_along_fn *walk = w == 1 && tables->bytes ? tables->bytes->along : tables->kernels->along[turn % 4];
+    if (!walk) continue;
+    const int64_t count = test_random_in(&rng, 16 / w, COLUMNS), rows = test_random_in(&rng, 2 * line, ROWS / 2);
+    const int64_t some = rows - test_random_in(&rng, line, rows - line), pitch = (count + turn / 4 % 2) * w;
+    const int64_t even = turn % 3 ? rows : test_random_in(&rng, 1, rows), from = w * test_random_in(&rng, 0, 64);
+    int64_t row[ROWS], col[COLUMNS];
+    for (int64_t r = 0; r < ROWS; r++) row[r] = r * pitch + r / even * (even < rows ? w : 0);
+    for (int64_t c = 0; c < count; c++) col[c] = from + c * (rows + turn % 5) * w;
+    for (int by_table = 0; by_table < 2; by_table++) {
+      cutt_cpu_columns columns = {.out = out[by_table],
+                                  .col = col,
+                                  .count = count,
+                                  .carry = carry,
+                                  .head = head,
+                                  .even = by_table ? 0 : even,
+                                  .step = pitch};
+      cutt_cpu_ahead next = {.base = in,
+                             .start = row,
+                             .runs = rows - some,
+                             .bytes = count * w,
+                             .to = turn / 2 % CUTT_CPU_PREFETCHES,
+                             .rows = turn % 7 > 2,
+                             .room = 16384};
+      memset(out[by_table], 0x5a, ROOM);
+      /* The second tile's rows are a table's beginning, as all tiles' are, a whole number of `even` further on. */
+      walk(&columns, in, row, some, true, false, &next);
+      columns.out += some * w;
+      cutt_cpu_ahead none = {.to = next.to, .rows = next.rows, .room = next.room};
+      walk(&columns, in + some, row, rows - some, false, true, &none);
+      tables->kernels->fence();
+    }
+    for (int64_t c = 0; c < count; c++)
+      for (int64_t r = 0; r < rows; r++)
+        assert_memory_equal(out[0] + col[c] + r * w, in + (r < some ? row[r] : some + row[r - some]) + c * w,
+                            (size_t)w);
     if (memcmp(out[0], out[1], ROOM) != 0) fail_msg("%d rows, %d columns of %d bytes", (int)rows, (int)count, (int)w);
   }
 }
@@ -404,6 +456,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(columns_that_follow_one_another),
                                      cmocka_unit_test(columns_of_whole_lines),
                                      cmocka_unit_test(rows_by_lines),
+                                     cmocka_unit_test(rows_at_equal_distances),
                                      cmocka_unit_test(rows_that_collide),
                                      cmocka_unit_test(which_columns_do),
                                      cmocka_unit_test(long_rows),

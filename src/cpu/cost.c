@@ -332,7 +332,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
      * written. */
     const bool in_order = reads_in_order(c, t);
     n[CUTT_CPU_COUNT_COLUMNS] = (in_order ? 0.1 : t->chain > t->rows ? 2.0 : 1.0) * volume / (double)t->rows;
-    if (in_order) {
+    if (in_order && cutt_cpu_asks_for_next_rows(machine->vector_bytes, c->elem_bytes, t->cols * c->elem_bytes)) {
+      if (t->rows < 4 * (LINE / c->elem_bytes)) n[CUTT_CPU_COUNT_LARGE] = 2 * bytes / LINE; /* one pass: too late */
+    } else if (in_order) {
       const double third = (double)machine->l1_bytes / 3, more = tile * w / third - 1;
       n[CUTT_CPU_COUNT_LARGE] = more > 0 ? bytes / LINE * (more < 2 ? more : 2) : 0;
     }

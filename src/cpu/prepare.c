@@ -322,6 +322,8 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
   const int64_t w = c->elem_bytes;
   p->rows = t->rows, p->cols = t->cols, p->apart = t->apart, p->inners = t->inners, p->segments = t->segments;
   p->block_rows = t->block_rows;
+  p->even_rows = t->extent[c->out_order[0]];
+  p->row_step = c->mode[c->out_order[0]].in_stride * w;
   p->cols_inside = t->cols_inside;
   p->gaps = t->gaps;
   p->rows_apart = t->rows_apart;

@@ -72,9 +72,10 @@ typedef struct cutt_cpu_plan {
   const int64_t *apart_out;                /* apart: ... and the output offsets of these */
   const int64_t *ahead;                    /* aheads: starts of a tile's input runs, to prefetch the next tile */
   int64_t rows, cols, apart, inners, segments, aheads;
-  int64_t row_max;    /* largest entry of row */
-  int64_t block_rows; /* rows of a vector */
-  int64_t strip;      /* see tile.h */
+  int64_t row_max;             /* largest entry of row */
+  int64_t even_rows, row_step; /* walk along rows: see cutt_cpu_columns */
+  int64_t block_rows;          /* rows of a vector */
+  int64_t strip;               /* see tile.h */
   int64_t strip_within;
   int64_t strip_past;
   int64_t collected;   /* bytes of each row that is copied to the stage first; 0: none are */

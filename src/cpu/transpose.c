@@ -246,8 +246,14 @@ void cutt_cpu_transpose_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
     if (p->along && j->direct && t->rows * p->w >= LINE && may_overrun_columns(j, t, in, t->cols)) {
       /* A row of 16 bytes may always be read, so that all tiles of a run come here. */
       const int64_t run = t->cols * p->w >= 16 ? p->chain : 0, at = segment * p->cols;
-      const cutt_cpu_columns columns = {
-          t->out + p->segment_out[segment], p->col_out, t->cols, run, s->carry + at, s->head + at};
+      const cutt_cpu_columns columns = {.out = t->out + p->segment_out[segment],
+                                        .col = p->col_out,
+                                        .count = t->cols,
+                                        .run = run,
+                                        .carry = s->carry + at,
+                                        .head = s->head + at,
+                                        .even = p->even_rows,
+                                        .step = p->row_step};
       cutt_cpu_ahead rest = *next; /* of this tile's rows */
       if (next->rows && segment + 1 < t->segments) {
         rest.base = t->in + p->segment_in[segment + 1];

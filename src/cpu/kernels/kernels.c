@@ -168,6 +168,10 @@ CUTT_DEFINE_TRANSPOSES(64)
 #define CUTT_IF_BYTES(f) NULL
 #endif
 
+#include "cpu/kernels/along_ahead.h"
+#if CUTT_VECTOR_BYTES >= 64
+#include "cpu/kernels/lines.h"
+#endif
 #include "cpu/kernels/along.h"
 #include "cpu/kernels/scaled.h"
 

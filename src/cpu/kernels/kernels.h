@@ -123,6 +123,8 @@ typedef struct cutt_cpu_columns {
   char (*carry)[CUTT_CPU_LINE];
   char (*head)
       [CUTT_CPU_LINE]; /* where run > 0: the first 64 bytes of each column, kept from the first tile to the last */
+  int64_t even,
+      step; /* the first `even` rows, and each `even` after them, are `step` bytes from each other; 0: none are known to be */
 } cutt_cpu_columns;
 typedef void cutt_cpu_along_fn(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,
                                bool first, bool last, cutt_cpu_ahead *ahead);
@@ -203,6 +205,12 @@ typedef void cutt_cpu_scaled_fn(char *out, const int64_t *pos, const char *src, 
 static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 ? 64 : vector_bytes >= 32 ? 32 : 16; }
 static inline bool cutt_cpu_has_shift(int64_t vector_bytes, bool byte_permutes, int64_t w) {
   return vector_bytes >= 64 && (w >= 2 || byte_permutes);
+}
+/* Bytes of rows that follow one another up to which a walk along them asks for the next pass's into L1 itself, where it has the kernels for that: hardware
+ * prefetchers do longer ones. A fourth of it where a tile is one pass. */
+enum { CUTT_CPU_NEXT_ROWS = 512 };
+static inline bool cutt_cpu_asks_for_next_rows(int64_t vector_bytes, int64_t w, int64_t row_bytes) {
+  return vector_bytes >= 64 && w <= 4 && row_bytes <= CUTT_CPU_NEXT_ROWS;
 }
 static inline bool cutt_cpu_has_follow(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 4; }
 static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes, int64_t w) {

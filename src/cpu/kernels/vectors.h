@@ -179,27 +179,29 @@ CUTT_INLINE void cutt_store_line(char *dst, const char *src) {
 #endif
 }
 
-/* A non-temporal store of the line that has the last `lead` bytes of before, and the first of now: of elements of w bytes, of which `lead` is a
- * multiple, but for elements of 16 of 8. */
-CUTT_INLINE void cutt_store_joined(int w, char *line, int64_t lead, const char *before, const char *now) {
-  enum { LINE = 64 };
 #if CUTT_VECTOR_BYTES >= 64
+/* The last `lead` bytes of carried, and the first of then: of elements of w bytes, of which `lead` is a multiple, but for elements of 16 of 8. */
+CUTT_INLINE __m512i cutt_joined(int w, int64_t lead, __m512i carried, __m512i then) {
+  const int64_t from = 64 - lead;
   if (CUTT_PERMUTES(w)) {
     const int width = cutt_permute_width(w);
-    const __m512i index = cutt_indices_from(width, (LINE - lead) / width);
-    _mm512_stream_si512((void *)line, cutt_permute(width, _mm512_loadu_si512((const void *)before), index,
-                                                   _mm512_loadu_si512((const void *)now)));
-    return;
+    return cutt_permute(width, carried, cutt_indices_from(width, from / width), then);
   }
   /* Bytes without a permute: words of 8 bytes, and shifts of bits. */
-  const int64_t from = LINE - lead;
-  const __m512i a = _mm512_loadu_si512((const void *)before), b = _mm512_loadu_si512((const void *)now);
-  const __m512i low = cutt_permute(8, a, cutt_indices_from(8, from / 8), b);
-  const __m512i high = cutt_permute(8, a, cutt_indices_from(8, from / 8 + 1), b);
+  const __m512i low = cutt_permute(8, carried, cutt_indices_from(8, from / 8), then);
+  const __m512i high = cutt_permute(8, carried, cutt_indices_from(8, from / 8 + 1), then);
   const __m512i right = _mm512_set1_epi64(from % 8 * 8), left = _mm512_set1_epi64(64 - from % 8 * 8);
-  const __m512i joined = _mm512_or_si512(_mm512_srlv_epi64(low, right), _mm512_sllv_epi64(high, left));
-  _mm512_stream_si512((void *)line, joined);
+  return _mm512_or_si512(_mm512_srlv_epi64(low, right), _mm512_sllv_epi64(high, left));
+}
+#endif
+
+/* A non-temporal store of the line that has these: see cutt_joined. */
+CUTT_INLINE void cutt_store_joined(int w, char *line, int64_t lead, const char *before, const char *now) {
+#if CUTT_VECTOR_BYTES >= 64
+  _mm512_stream_si512((void *)line, cutt_joined(w, lead, _mm512_loadu_si512((const void *)before),
+                                                _mm512_loadu_si512((const void *)now)));
 #else
+  enum { LINE = 64 };
   (void)w;
   if (lead == 0) {
     cutt_store_line(line, now);
