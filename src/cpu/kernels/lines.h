@@ -98,7 +98,8 @@ CUTT_INLINE void write_turned(int w, int lines, char *out, const int64_t *col, c
   _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
     char *dst = out + col[i];
     const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
-    __m512i *line = (__m512i *)(void *)(dst - lead), before = _mm512_loadu_si512((const void *)carry[i]);
+    const __m512i before = _mm512_loadu_si512((const void *)carry[i]);
+    __m512i *line = (__m512i *)(void *)(dst - lead);
     _mm512_stream_si512(line, cutt_joined(w, lead, before, now[0][i]));
     if (lines == 2) _mm512_stream_si512(line + 1, cutt_joined(w, lead, now[0][i], now[1][i]));
     _mm512_storeu_si512((void *)carry[i], now[lines - 1][i]);
@@ -110,10 +111,11 @@ CUTT_INLINE bool are_even(const cutt_cpu_columns *q, int64_t r, int64_t n) {
   return q->even > 0 && r % q->even + n <= q->even;
 }
 
-/* Of n rows, which are found as those of a block are (lines.h), and of which a group takes 16 bytes from byte `at` on: a quarter of the lines that
- * begin with the first group of four. As many as fill buffers at once would keep what is read from them. */
+/* Of n rows, which are found as those of a block are, and of which a group takes 16 bytes from byte `at` on: a quarter of the lines that begin
+ * with the first group of four. As many as fill buffers at once would keep what is read from them. */
 CUTT_INLINE void prefetch_quarter(const char *src, int64_t at, const int64_t *row, int64_t step, int64_t n, int to) {
   enum { SOME = 4 };
+  if (n <= 0) return; /* and src may be NULL */
   const int64_t each = (n + 3) / 4, first = at % CUTT_CPU_LINE / 16 * each, end = n < first + each ? n : first + each;
   src += at / CUTT_CPU_LINE * CUTT_CPU_LINE + first * step;
   int64_t i = first;
@@ -183,31 +185,37 @@ CUTT_INLINE int64_t pass_groups(int w, int lines, bool even, int to, along_pass 
   int64_t pass_##W##_##LINES##_##EVEN##_##TO(along_pass *p, const cutt_cpu_columns *q, char *out) {                    \
     return pass_groups(W, LINES, EVEN, TO, p, q, out);                                                                 \
   }
-#define CUTT_DEFINE_PASSES_TO(W, LINES, EVEN)                                                                          \
+#define CUTT_DEFINE_PASS_L2(W, LINES, EVEN)                                                                            \
+  CUTT_DEFINE_PASS(W, LINES, EVEN, CUTT_CPU_TO_L2)                                                                     \
+  CUTT_INLINE int64_t pass_##W##_##LINES##_##EVEN(along_pass *p, const cutt_cpu_columns *q, char *out) {               \
+    return pass_##W##_##LINES##_##EVEN##_CUTT_CPU_TO_L2(p, q, out);                                                    \
+  }
+#define CUTT_DEFINE_PASS_BOTH(W, LINES, EVEN)                                                                          \
   CUTT_DEFINE_PASS(W, LINES, EVEN, CUTT_CPU_TO_L1)                                                                     \
   CUTT_DEFINE_PASS(W, LINES, EVEN, CUTT_CPU_TO_L2)                                                                     \
   CUTT_INLINE int64_t pass_##W##_##LINES##_##EVEN(along_pass *p, const cutt_cpu_columns *q, char *out) {               \
     return p->lines.to == CUTT_CPU_TO_L1 ? pass_##W##_##LINES##_##EVEN##_CUTT_CPU_TO_L1(p, q, out)                     \
                                          : pass_##W##_##LINES##_##EVEN##_CUTT_CPU_TO_L2(p, q, out);                    \
   }
-#define CUTT_DEFINE_PASSES(W)                                                                                          \
-  CUTT_DEFINE_PASSES_TO(W, 1, 0)                                                                                       \
-  CUTT_DEFINE_PASSES_TO(W, 2, 0)                                                                                       \
-  CUTT_DEFINE_PASSES_TO(W, 1, 1)                                                                                       \
-  CUTT_DEFINE_PASSES_TO(W, 2, 1)                                                                                       \
+#define CUTT_DEFINE_PASSES(W, OF)                                                                                      \
+  OF(W, 1, 0)                                                                                                          \
+  OF(W, 2, 0)                                                                                                          \
+  OF(W, 1, 1)                                                                                                          \
+  OF(W, 2, 1)                                                                                                          \
   CUTT_INLINE int64_t pass_groups_##W(int lines, bool even, along_pass *p, const cutt_cpu_columns *q, char *out) {     \
     if (lines == 1) return even ? pass_##W##_1_1(p, q, out) : pass_##W##_1_0(p, q, out);                               \
     return even ? pass_##W##_2_1(p, q, out) : pass_##W##_2_0(p, q, out);                                               \
   }
-CUTT_DEFINE_PASSES(1)
-CUTT_DEFINE_PASSES(2)
-CUTT_DEFINE_PASSES(4)
-CUTT_DEFINE_PASSES(8)
+CUTT_DEFINE_PASSES(1, CUTT_DEFINE_PASS_BOTH)
+CUTT_DEFINE_PASSES(2, CUTT_DEFINE_PASS_BOTH)
+CUTT_DEFINE_PASSES(4, CUTT_DEFINE_PASS_L2)
+CUTT_DEFINE_PASSES(8, CUTT_DEFINE_PASS_L2)
 
-/* Is the other loop of along_passes the faster one? Where rows share sets of L1, and where short ones come from L2: it asks for less of them at
- * a time (measured on Zen 4; docs/log.md). */
+/* Is the other loop of along_passes the faster one? Of 4 and 8 bytes where hardware prefetchers have the next lines in L2, and on Zen 4 where
+ * rows share sets of L1, and where short ones come from L2: it asks for less of them at a time (docs/log.md). */
 CUTT_INLINE bool slower_turned(int w, const along_pass *p, const cutt_cpu_columns *q) {
   enum { APART = 512, SHORT = 512 };
+  if (w >= 4 && p->lines.to != CUTT_CPU_TO_L2) return true;
   return w > 1 && (q->step % APART == 0 || (p->tile->rows && q->count * w <= SHORT));
 }
 
