@@ -386,10 +386,16 @@ cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, co
 }
 
 /* Where whole lines of rows are worth reading, if the machine does that quickly: where L1 would lose them before they are read again,
- * and in L2; elements of 8 bytes gain a little wherever rows are, but for walks along them that ask for the next ones into L2. */
+ * and in L2; elements of 8 bytes gain a little wherever rows are, but for walks that ask for the next ones into L2, along long rows or tiles that
+ * follow one another, if most passes are of rows at equal distances that are not far (kernels/lines.h). */
 static bool reads_lines(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_ROW = 2048, MANY_ROWS = 128, FAR = 128 * 1024 };
+  const int first = c->out_order[0];
   if (t->kernel != CUTT_CPU_TRANSPOSE || !machine->whole_lines || c->elem_bytes < 4) return false;
-  if (t->along) return t->rows_collide || (c->elem_bytes == 8 && t->prefetch != CUTT_CPU_TO_L2);
+  const bool turned = t->prefetch == CUTT_CPU_TO_L2 && (t->tiles_ahead || t->cols * c->elem_bytes >= LONG_ROW) &&
+                      t->extent[first] >= smaller(t->rows, MANY_ROWS) &&
+                      cutt_cpu_distance(&c->mode[first]) * c->elem_bytes < FAR;
+  if (t->along) return t->rows_collide || (c->elem_bytes == 8 && !turned);
   return !t->non_temporal && t->block_rows * c->elem_bytes == CUTT_CPU_LINE &&
          (c->elem_bytes == 8 || t->rows_collide || cutt_cpu_fits_l2(machine, c));
 }
