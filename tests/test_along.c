@@ -161,7 +161,7 @@ static void rows_at_equal_distances(void **unused) {
                              .rows = turn % 7 > 2,
                              .room = 16384};
       memset(out[by_table], 0x5a, ROOM);
-      /* The second tile's rows are a table's beginning, as all tiles' are, a whole number of `even` further on. */
+      /* The second tile's rows are found by the beginning of the table, as those of all tiles are. */
       walk(&columns, in, row, some, true, false, &next);
       columns.out += some * w;
       cutt_cpu_ahead none = {.to = next.to, .rows = next.rows, .room = next.room};
