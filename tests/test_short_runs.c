@@ -151,8 +151,9 @@ static void columns_of_several_runs(void **unused) {
   } cases[] = {
       {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 4, 3, 0, 0, 6, 120},
       {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 4, 4, 0, 2, 6, 120} /* a part of an inner mode */,
-      {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 3, 3, 0, 3, 6, 30} /* ... which follows the columns in memory */,
-      {6, {4, 0, 5, 2, 1, 3}, {3, 3, 7, 2, 18, 4}, 3, 3, 3, 0, 3, 9} /* parts of a segment's mode */,
+      {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 3, 3, 0, 3, 6, 90} /* ... of a mode of columns */,
+      {6, {4, 0, 5, 2, 1, 3}, {3, 3, 7, 2, 18, 4}, 3, 3, 3, 0, 9, 27} /* parts of a mode of columns that are runs */,
+      {5, {2, 1, 4, 3, 0}, {3, 4, 259, 3, 2}, 2, 2, 0, 3, 3, 9},
       {5, {2, 1, 4, 3, 0}, {3, 2, 259, 3, 2}, 2, 2, 0, 0, 3, 6} /* the first mode is outside of M_k */,
       {4, {2, 1, 3, 0}, {3, 2, 259, 7}, 2, 3, 0, 3, 3, 6},
   };
@@ -183,6 +184,28 @@ static void columns_of_several_runs(void **unused) {
         }
       }
     }
+  }
+}
+
+/* A mixed walk of narrow elements leaves modes to the columns once there are rows for a narrow vector, of wider ones only when there are
+ * many. */
+static void columns_beside_few_rows(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4};
+  static const int64_t extents[4] = {3, 5, 4, 40};
+  static const int perm[4] = {3, 1, 0, 2};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    test_problem p = test_packed(types[t], 4, extents, perm);
+    cutt_candidate q = gather(3, 0, 2, 0, false);
+    q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+    q.param[CUTT_CPU_PARAM_VECTOR] = 16;
+    q.param[CUTT_CPU_PARAM_STEP] = 16;
+    q.param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_MIXED;
+    bool ran = false;
+    p.seed = 1 + t;
+    if (!test_try_candidate(&p, &q, &ran)) fail();
+    assert_int_equal(ran, types[t] != CUTT_BYTES_4); /* whose columns are then those of one mode */
+    if (ran) assert_int_equal(tile_of(&p, &q).cols, 60);
   }
 }
 
@@ -454,6 +477,7 @@ int main(void) {
                                      cmocka_unit_test(short_runs),
                                      cmocka_unit_test(every_other_element_of_rows),
                                      cmocka_unit_test(columns_of_several_runs),
+                                     cmocka_unit_test(columns_beside_few_rows),
                                      cmocka_unit_test(broadcasts),
                                      cmocka_unit_test(elements_apart),
                                      cmocka_unit_test(many_elements_apart),

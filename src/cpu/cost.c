@@ -278,6 +278,18 @@ static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const 
   return r->rest > 0 && t->sequences > 0 && r->rest * c->elem_bytes < LINE ? r->columns : 0;
 }
 
+/* Blocks of so many columns that a transpose down a tile takes: fewer columns are done at a time where the stage has no room for more
+ * runs. */
+static int64_t blocks_across(const cutt_cpu_tile *t, bool staged, int64_t columns) {
+  const int64_t at_once = staged && !t->cols_inside ? t->staged_cols : t->steps_cols;
+  const int64_t step[] = {t->steps_cols, t->cols % t->steps_cols}, times[] = {t->cols / t->steps_cols, 1};
+  int64_t blocks = 0;
+  for (int i = 0; i < 2; ++i)
+    blocks += times[i] *
+              (step[i] / at_once * ((at_once + columns - 1) / columns) + (step[i] % at_once + columns - 1) / columns);
+  return blocks;
+}
+
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
   static const double unlike = 1.3, short_ends = 3, filled = 0.75,
@@ -378,7 +390,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
-    const int64_t down = (t->rows + rows - 1) / rows, across = (t->cols + columns - 1) / columns;
+    const int64_t down = (t->rows + rows - 1) / rows, across = blocks_across(t, !direct, columns);
     const double blocks =
         (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
     n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;

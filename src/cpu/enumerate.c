@@ -18,6 +18,7 @@ enum {
   MAX_TILE_BYTES = 512 * 1024,
   FEW_PARTS = 8,     /* of a mode in chunks, where one more that is short counts */
   UNASKED_TIMES = 4, /* so many times what L2 has may be left to hardware prefetchers */
+  NARROW = 2, /* elements of so many bytes: their transposes take longer than memory does, so that more choices pay */
   MAX_SIDES = 30
 };
 
@@ -77,17 +78,19 @@ static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, bool keep
   return kept > 0 ? kept : count;
 }
 
-/* Choices of M_k that end with the input's first mode, cut so that each chunk is some whole lines of the input. */
+/* Choices of M_k that end with the input's first mode, cut so that each chunk is some whole lines of the input. Of narrow elements, of which a line
+ * has many columns, runs are as long as the stage has room for. */
 static int sides_through_first(const cutt_canonical *c, int modes, side *list, int max) {
+  const int64_t most = c->elem_bytes <= NARROW ? MAX_WHOLE_BYTES : MAX_RUN_BYTES;
   int64_t prefix = c->elem_bytes;
   int i = 0, count = 0;
   for (; i < modes && c->out_order[i] != 0; ++i) {
-    if (prefix > MAX_RUN_BYTES) return 0;
+    if (prefix > most) return 0;
     prefix *= c->mode[c->out_order[i]].extent;
   }
   if (i == 0 || i == modes) return 0;
   for (int64_t chunk = CUTT_CPU_LINE / c->elem_bytes; chunk < c->mode[0].extent && count < max; chunk *= 2) {
-    if (chunk * prefix > MAX_RUN_BYTES) break;
+    if (chunk * prefix > most) break;
     list[count++] = (side){i + 1, chunk, false};
   }
   return count;
@@ -332,18 +335,24 @@ static bool mixes(const cutt_canonical *c, const cutt_candidate *q) {
   bool inside[CUTT_MAX_RANK] = {false};
   bool some[2] = {false, false};
   for (int i = 0; i < q->k; ++i) inside[c->out_order[i]] = true;
-  for (int mode = 0; mode < q->m - (q->split_m != 0); ++mode) some[inside[mode]] = true;
+  for (int mode = 0; mode < q->m; ++mode) some[inside[mode]] = true;
   return some[false] && some[true];
 }
 
 /* A transpose of columns in M_k and others, with vectors that do not have more rows than there are. */
-static void consider_mixed(search *s, cutt_candidate *q, int widest, int64_t row_bytes) {
-  if (row_bytes < 16 || s->c->scale.active || !mixes(s->c, q)) return;
-  int64_t vector = 16;
-  while (vector < widest && 2 * vector <= row_bytes) vector *= 2;
-  q->param[CUTT_CPU_PARAM_VECTOR] = vector;
+static void consider_mixed(search *s, cutt_candidate *q, int widest) {
+  enum { LEAST = 16 };
+  cutt_cpu_tile t;
+  const char *why;
+  if (s->c->scale.active || !mixes(s->c, q)) return;
+  q->param[CUTT_CPU_PARAM_VECTOR] = LEAST;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_MIXED;
-  consider_prefetches(s, q);
+  if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) {
+    int64_t vector = LEAST;
+    while (vector < widest && 2 * vector <= t.rows * s->c->elem_bytes) vector *= 2;
+    q->param[CUTT_CPU_PARAM_VECTOR] = vector;
+    consider_prefetches(s, q);
+  }
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
 }
 
@@ -377,7 +386,7 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest, bool rows
   q->param[CUTT_CPU_PARAM_STEP] = step_for(c);
   if (!rows_only) consider_prefetches(s, q);
   consider_along(s, q);
-  if (!rows_only) consider_mixed(s, q, widest, rows);
+  if (!rows_only) consider_mixed(s, q, widest);
 }
 
 /* Each choice of M_k with an empty M_m and with each choice of M_m. */
@@ -454,6 +463,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096, 8192};
+  static const int64_t narrow_targets[] = {64, 192, 512, 2048, 4096, 8192};
   static const int64_t shared_targets[] = {256, 512, 2048, 8192}; /* runs that are copied: long ones take fewer tiles */
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
@@ -471,7 +481,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
     dense = cutt_cpu_next_stride(dense, mode->extent);
   }
   const int64_t line = CUTT_CPU_LINE / w;
-  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, false, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
+  int ins = sides_of(in_extent, in_modes, w, w <= NARROW ? narrow_targets : in_targets, w <= NARROW ? 6 : 5, line,
+                     false, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
   const int64_t stride = c->rank > 0 ? c->mode[c->out_order[0]].in_stride : 0;
   const bool apart = (stride < 0 ? -stride : stride) > MAX_ROW_BYTES / w;
   int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line, apart,

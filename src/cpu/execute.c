@@ -96,9 +96,12 @@ static void run_some(const cutt_cpu_job *j, int64_t first, int64_t end, cutt_cpu
     }
     if (it.from < it.to) cutt_cpu_sequence_begin(p, it.from, &q);
     for (int64_t at = it.from; at < it.to; ++at) {
-      cutt_cpu_tile_at t = {it.in + q.in, it.out + q.out, p->rows,       p->cols,        p->inners,
-                            p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
-      if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
+      cutt_cpu_tile_at t = {it.in + q.in, it.out + q.out, p->rows,       p->cols,       p->apart,
+                            p->inners,    p->segments,    p->shared_run, at == it.from, at + 1 == it.to};
+      if (it.chunk_m == p->split_m.chunks - 1) {
+        shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
+        t.apart = p->apart_last;
+      }
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
       cutt_cpu_ahead ahead = {.start = p->ahead,
                               .bytes = p->ahead_bytes,

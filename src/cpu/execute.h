@@ -18,7 +18,7 @@ typedef struct cutt_cpu_job {
 typedef struct cutt_cpu_tile_at {
   const char *in;
   char *out;
-  int64_t rows, cols, inners, segments, shared_run;
+  int64_t rows, cols, apart, inners, segments, shared_run;
   bool first, last; /* tile of the item's part of the sequence */
 } cutt_cpu_tile_at;
 

@@ -356,11 +356,13 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
 static void plan_loops(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, cutt_cpu_plan *p) {
   p->split_m = split_of(c, t, t->split_m);
   p->split_k = split_of(c, t, t->split_k);
+  p->apart_last = t->apart;
   if (t->split_m >= 0) {
     p->role_m = t->role[t->split_m];
     p->per_m = entries_per_position(t, t->split_m);
     p->m_in_stride = s->in[t->split_m] * p->split_m.full;
     p->m_out_stride = s->out[t->split_m] * p->split_m.full;
+    if (t->apart > 1 && p->role_m == CUTT_CPU_COLUMN) p->apart_last = t->apart / p->split_m.full * p->split_m.last;
   }
   if (t->split_k >= 0) {
     p->role_k = t->role[t->split_k];

@@ -72,6 +72,7 @@ typedef struct cutt_cpu_plan {
   const int64_t *apart_out;                /* apart: ... and the output offsets of these */
   const int64_t *ahead;                    /* aheads: starts of a tile's input runs, to prefetch the next tile */
   int64_t rows, cols, apart, inners, segments, aheads;
+  int64_t apart_last;          /* apart, in the last chunk of split_m */
   int64_t row_max;             /* largest entry of row */
   int64_t even_rows, row_step; /* walk along rows: see cutt_cpu_columns */
   int64_t block_rows;          /* rows of a vector */

@@ -32,23 +32,25 @@ static bool refuse(const char **why, const char *text) {
 }
 
 /* A register transpose needs a whole vector of rows. With this many, a further mode of M_k becomes a column or inner
- * mode if it is in M_m too, since as a row it would cut the input's leading run short. */
-enum { ENOUGH_ROW_BYTES = 256 };
+ * mode if it is in M_m too, since as a row it would cut the input's leading run short. In a mixed walk of 1 or 2 bytes a narrow vector is
+ * enough: the more columns follow one another, the fewer of what 16 bytes hold are thrown away. */
+enum { ENOUGH_ROW_BYTES = 256, ENOUGH_MIXED_BYTES = 32 };
 
 /* Row modes: M_k in output order, up to the input's first mode. */
 static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t) {
+  const bool mixed = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_MIXED;
+  const int64_t enough = mixed && c->elem_bytes <= 2 ? ENOUGH_MIXED_BYTES : ENOUGH_ROW_BYTES;
   t->rows = 1;
   for (int i = 0; i < candidate->k; ++i) {
     const int mode = c->out_order[i];
     if (mode == 0) break;
-    if (t->rows * c->elem_bytes >= ENOUGH_ROW_BYTES && mode < candidate->m) break;
+    if (t->rows * c->elem_bytes >= enough && mode < candidate->m) break;
     t->role[mode] = CUTT_CPU_ROW;
     t->rows *= t->extent[mode];
   }
 }
 
-/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both, but no mode that
- * is split, so that all tiles have the same columns. */
+/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both. */
 static void take_columns(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k, cutt_cpu_tile *t) {
   /* With fewer rows than a vector has, garbage is written behind each column, over what follows it in the output run,
    * which must then be written later. Only the columns of the first mode are sure to be in that order. */
@@ -58,14 +60,13 @@ static void take_columns(const cutt_canonical *c, const cutt_candidate *candidat
   t->cols_inside = in_k[0] || mixed;
   for (int mode = 0; mode < candidate->m; ++mode) {
     if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols) break;
-    if (mixed ? mode == t->split_k || mode == t->split_m : in_k[mode] != t->cols_inside) break;
+    if (!mixed && in_k[mode] != t->cols_inside) break;
     /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a
      * table's beginning. */
     t->role[mode] = CUTT_CPU_COLUMN;
     t->cols *= t->extent[mode];
     if (mixed && !in_k[mode]) t->apart *= t->extent[mode];
-    if (mixed) continue;
-    if (one || mode == t->split_k || mode == t->split_m) break;
+    if ((one && !mixed) || mode == t->split_k || mode == t->split_m) break;
   }
 }
 

@@ -177,7 +177,7 @@ static void transpose_mixed(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cu
   }
   char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->apart : 0);
   int64_t *pos = (int64_t *)(void *)s->head[1], lead[CUTT_CPU_MAX_STEP]; /* little stack is promised */
-  for (int64_t i = 0; i < p->apart; ++i) {
+  for (int64_t i = 0; i < t->apart; ++i) {
     lead[i] =
         cutt_cpu_begin_run(j, t, out + p->apart_out[i], s->stage + i * p->stage_stride, carry[p->non_temporal ? i : 0]);
   }
@@ -185,8 +185,8 @@ static void transpose_mixed(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cu
   for (int64_t i = 0; i < t->inners; ++i) {
     transpose_block(j, t, s->stage + p->inner_pos[i], pos, in + p->inner_in[i], t->cols, ahead);
   }
-  const int64_t bytes = t->rows * (t->cols / p->apart) * t->inners * p->w;
-  for (int64_t i = 0; i < p->apart; ++i) {
+  const int64_t bytes = t->rows * (t->cols / t->apart) * t->inners * p->w;
+  for (int64_t i = 0; i < t->apart; ++i) {
     cutt_cpu_flush_run(j, t, out + p->apart_out[i], s->stage + i * p->stage_stride, lead[i], bytes,
                        carry[p->non_temporal ? i : 0], 0);
   }
