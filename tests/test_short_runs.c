@@ -209,6 +209,42 @@ static void columns_beside_few_rows(void **unused) {
   }
 }
 
+/* Few rows, whose columns follow one another in the output and are shorter than a line: a block of a load's columns, fewer, more, and a rest.
+ * Of a chunk of the rows, too, the last of which has fewer. */
+static void few_rows(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8};
+  static const int64_t rows[] = {2, 3, 4, 7, 11, 12, 13, 16, 17}, columns[] = {3, 5, 11, 16, 33};
+  static const int perm[3] = {2, 0, 1};
+  int turn = 0, few = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+      for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        for (int way = 0; way < 4; way++) {
+          const int64_t extents[3] = {columns[c], 6, rows[r]};
+          test_problem p = test_packed(types[t], 3, extents, perm);
+          p.threads = 1;
+          p.in_at = places[turn % 6];
+          p.out_at = places[turn / 6 % 6];
+          p.seed = (uint64_t)++turn;
+          if (types[t] == CUTT_BYTES_4 && turn % 5 == 0) p.type = CUTT_F32, p.has_alpha = true, p.alpha.f32[0] = 3;
+          cutt_candidate q = gather(1, 0, way % 2 ? 3 : 2, way % 2 ? 4 : 0, way / 2);
+          q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+          q.param[CUTT_CPU_PARAM_VECTOR] = 16;
+          q.param[CUTT_CPU_PARAM_STEP] = 16;
+          bool ran = false;
+          if (!test_try_candidate(&p, &q, &ran)) fail();
+          if (!ran) continue;
+          const cutt_cpu_tile tile = tile_of(&p, &q);
+          few += tile.few;
+          if (tile.few) assert_true(tile.rows <= 16 && !tile.direct && types[t] != CUTT_BYTES_8);
+        }
+      }
+    }
+  }
+  assert_true(few > 0);
+}
+
 /* Each element of a column to a row of its own, some rows at a time. */
 static void broadcasts(void **unused) {
   (void)unused;
@@ -478,6 +514,7 @@ int main(void) {
                                      cmocka_unit_test(every_other_element_of_rows),
                                      cmocka_unit_test(columns_of_several_runs),
                                      cmocka_unit_test(columns_beside_few_rows),
+                                     cmocka_unit_test(few_rows),
                                      cmocka_unit_test(broadcasts),
                                      cmocka_unit_test(elements_apart),
                                      cmocka_unit_test(many_elements_apart),

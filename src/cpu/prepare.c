@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "cpu/dispatch.h"
+#include "cpu/few.h"
 #include "cpu/windows.h"
 #include "model/machine.h"
 #include "runtime/host/scratch.h"
@@ -157,6 +158,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->scales) p->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
     if (t->shifts) p->shift = bytes ? bytes->shift : all->shift[width];
     if (t->follows) p->follow = all->follow[width];
+    if (t->few) p->few = bytes ? bytes->few : all->few[width];
     if (t->lines) p->lines = bytes ? bytes->lines : all->lines[width];
     if (t->along) p->along = bytes ? bytes->along : all->along[width];
     if (t->reads_lines && t->along && all->along_whole[width]) p->along = all->along_whole[width];
@@ -222,7 +224,9 @@ static void find_strides(const cutt_canonical *c, const cutt_cpu_tile *t, stride
   }
 }
 
-static int64_t rows_padded(const cutt_cpu_tile *t) { return larger(t->rows, t->block_rows); }
+static int64_t rows_padded(const cutt_cpu_tile *t) {
+  return larger(t->rows, larger(t->block_rows, t->few ? CUTT_CPU_FEW_ROWS : 0));
+}
 
 static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
   return rows_padded(t) + collected_rows(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs +
@@ -267,7 +271,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->row = next, next += rows_padded(t);
   for (int64_t i = 0; i < collected_rows(t); ++i) next[i] = i * cutt_cpu_step_bytes(t, c->elem_bytes);
   p->row_collected = next, next += collected_rows(t);
-  fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
+  p->inner_max = fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
   fill_table(c, t, CUTT_CPU_INNER, true, s->run, next, t->inners);
   p->inner_pos = next, next += t->inners;
@@ -302,6 +306,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->ahead_more =
       cutt_cpu_ahead_more(p->aheads, p->ahead_bytes, t->run * (f->steps ? 1 : t->segments) * columns * c->elem_bytes);
   if (t->prefetch == CUTT_CPU_TO_NONE) p->aheads = 0;
+  if (p->few) cutt_cpu_few_find(t->rows, c->elem_bytes, next, &p->few_indices);
   if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, vector_bytes, next, &p->windows);
 }
 
@@ -395,7 +400,9 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   const prefetch f = plan_prefetch(machine, c, &t);
   const size_t bytes =
       (size_t)table_entries(&t, &f) * sizeof(int64_t) +
-      (t.kernel == CUTT_CPU_WINDOW ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes) : 0);
+      (t.few                         ? cutt_cpu_few_bytes(t.rows, c->elem_bytes)
+       : t.kernel == CUTT_CPU_WINDOW ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes)
+                                     : 0);
   cutt_cpu_plan *p = malloc(sizeof *p + bytes);
   if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));

@@ -29,9 +29,11 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_follow_fn *follow;       /* the same for columns that are one output run; NULL: likewise */
   cutt_cpu_along_fn *along;         /* the same along the rows, a tile at a time; NULL: likewise */
   cutt_cpu_skip_fn *skip;           /* copy or gather of elements in_step bytes apart; NULL: not used by this plan */
+  cutt_cpu_few_fn *few;             /* transpose of few rows into the stage; NULL: likewise */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
   cutt_cpu_turn_fn *turn;           /* gather of short runs, `turned` segments at a time; NULL: not used by this plan */
   cutt_cpu_windows windows;
+  cutt_cpu_few few_indices;
   int64_t window_vector; /* bytes of the output that have windows of their own */
   bool guards_windows;   /* the kernel can be asked to read no more than elements */
   cutt_cpu_kernel kernel;
@@ -73,7 +75,7 @@ typedef struct cutt_cpu_plan {
   const int64_t *ahead;                    /* aheads: starts of a tile's input runs, to prefetch the next tile */
   int64_t rows, cols, apart, inners, segments, aheads;
   int64_t apart_last;          /* apart, in the last chunk of split_m */
-  int64_t row_max;             /* largest entry of row */
+  int64_t row_max, inner_max;  /* largest entries of row and inner_in */
   int64_t even_rows, row_step; /* walk along rows: see cutt_cpu_columns */
   int64_t block_rows;          /* rows of a vector */
   int64_t strip;               /* see tile.h */

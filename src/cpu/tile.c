@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cpu/few.h"
 #include "cpu/kernels/kernels.h"
 
 int64_t cutt_cpu_stage_stride(int64_t run_bytes) {
@@ -362,6 +363,7 @@ static bool columns_follow(const cutt_canonical *c, const cutt_cpu_tile *t) {
 /* Is the output written by the kernel itself, or from the staging buffer? */
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
+  enum { LEAST_BLOCK = 48 }; /* bytes of a block of few rows: stores of 64 bytes overlap */
   /* With fewer rows than a vector has, garbage is written behind each column, which only the stage has room for. */
   const bool garbage = t->rows < t->block_rows;
   const bool whole_lines = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage;
@@ -377,6 +379,10 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
              larger(t->shared_run, t->repeats) * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
               (!t->non_temporal || t->shifts || t->follows || t->along || t->joins || t->skips);
+  t->few = t->kernel == CUTT_CPU_TRANSPOSE && !t->direct && t->cols_inside && t->apart == 1 &&
+           cutt_cpu_has_shift(machine->vector_bytes, machine->byte_permutes, c->elem_bytes) &&
+           cutt_cpu_few_registers(t->rows, c->elem_bytes) > 0 &&
+           t->rows * smaller(t->cols * c->elem_bytes, 16) >= LEAST_BLOCK && columns_follow(c, t);
 }
 
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,

@@ -79,6 +79,7 @@ typedef struct cutt_cpu_tile {
   bool follows;      /* columns are an output run one after the other, which a kernel needs no stage for, likewise */
   bool along;        /* ... and goes along the rows */
   bool one_line;     /* ... by passes of one line, since L2 has too few sets for the rows of two */
+  bool few;          /* columns are an output run one after the other, but shorter than a line: see kernels/few.h */
   cutt_cpu_row_lines pass; /* of a transpose: of as many rows as a pass of two lines has */
   bool rows_collide;       /* ... it has more of these lines than L1 has sets for */
   bool reads_lines;        /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */

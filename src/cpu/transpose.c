@@ -52,6 +52,11 @@ static bool may_overrun_columns(const cutt_cpu_job *j, const cutt_cpu_tile_at *t
   return cols * j->p->w >= 16 || cutt_cpu_may_overrun(j, t, highest + cols * j->p->w, highest + 16);
 }
 
+/* The same of all positions of the inner modes; where there are gaps of a page that is not looked at. */
+static bool may_overrun_all(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, const char *src) {
+  return t->cols * j->p->w >= 16 || (!j->p->gaps && may_overrun_columns(j, t, src + j->p->inner_max, t->cols));
+}
+
 /* Do columns begin within lines, in whole elements? */
 static bool within_lines(const cutt_cpu_job *j, const char *stage, const int64_t *pos, int64_t cols) {
   uintptr_t starts = 0;
@@ -159,8 +164,12 @@ static void transpose_inside(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
   }
   char *carry = s->carry[p->non_temporal ? segment : 0];
   const int64_t lead = cutt_cpu_begin_run(j, t, out, s->stage, carry);
-  for (int64_t i = 0; i < t->inners; ++i) {
-    transpose_block(j, t, s->stage + lead + p->inner_pos[i], p->col_out, in + p->inner_in[i], t->cols, ahead);
+  if (p->few && t->rows == p->rows && may_overrun_all(j, t, in)) {
+    p->few(s->stage + lead, p->inner_pos, t->inners, in, p->inner_in, p->row, t->cols, &p->few_indices, ahead);
+  } else {
+    for (int64_t i = 0; i < t->inners; ++i) {
+      transpose_block(j, t, s->stage + lead + p->inner_pos[i], p->col_out, in + p->inner_in[i], t->cols, ahead);
+    }
   }
   cutt_cpu_flush_run(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry, 0);
 }

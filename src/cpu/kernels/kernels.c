@@ -168,6 +168,10 @@ CUTT_DEFINE_TRANSPOSES(64)
 #define CUTT_IF_BYTES(f) NULL
 #endif
 
+#if CUTT_VECTOR_BYTES >= 64
+#include "cpu/kernels/few.h"
+#endif
+
 #include "cpu/kernels/along_ahead.h"
 #if CUTT_VECTOR_BYTES >= 64
 #include "cpu/kernels/lines.h"
@@ -489,6 +493,7 @@ const cutt_cpu_byte_kernels CUTT_JOIN(cutt_cpu_byte_kernels_, CUTT_KERNEL_ISA) =
     .shift = CUTT_IF_VBMI(shift_1),
     .lines = CUTT_IF_VBMI(lines_1),
     .along = along_1,
+    .few = CUTT_IF_VBMI(few_1),
     .window = CUTT_IF_BYTES(window_1),
     .turn = CUTT_IF_VBMI(turn),
     .skip = CUTT_IF_VBMI(skip_1),
@@ -509,6 +514,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .shift = {NULL, CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8), CUTT_IF_64(shift_16)},
     .lines = {NULL, CUTT_IF_64(lines_2), CUTT_IF_64(lines_4), CUTT_IF_64(lines_8), CUTT_IF_64(lines_16)},
     .follow = {[2] = CUTT_IF_64(follow_4), [3] = CUTT_IF_64(follow_8), [4] = CUTT_IF_64(follow_16)},
+    .few = {[1] = CUTT_IF_64(few_2), [2] = CUTT_IF_64(few_4)},
     .along = {NULL, along_2, along_4, along_8, along_16},
     .along_whole = {[2] = CUTT_IF_64(along_whole_4), [3] = CUTT_IF_64(along_whole_8), [4] = CUTT_IF_64(along_whole_16)},
     .whole = {[2] = CUTT_IF_64(transpose_whole_4),

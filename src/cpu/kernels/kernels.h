@@ -155,6 +155,21 @@ typedef struct cutt_cpu_windows {
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from, int64_t to,
                                 int64_t bytes, bool guarded);
 
+/* The indices of a transpose of few rows (few.c): of each line of a block's output, a block being 16 bytes of each row, and each pair of
+ * registers that hold it, an index for each element, and a bit in the mask if it comes from that pair. Four rows are in a register. */
+typedef struct cutt_cpu_few {
+  int64_t rows;
+  int registers;
+  const uint64_t *mask; /* [line][pair] */
+  const char *index;    /* [line][pair], 64 bytes each */
+} cutt_cpu_few;
+
+/* Transposes rows that are so few that a column has less than 64 bytes, n times: row r begins at src + from[i] + row[r], for all rows that
+ * registers have, and its columns go to stage + pos[i], one after another. Reads 16 bytes of each row, where it has fewer too. The n
+ * blocks are done in order, and behind each up to 63 bytes are written that mean nothing; ahead is prefetched meanwhile. */
+typedef void cutt_cpu_few_fn(char *stage, const int64_t *pos, int64_t n, const char *src, const int64_t *from,
+                             const int64_t *row, int64_t ncols, const cutt_cpu_few *few, cutt_cpu_ahead *ahead);
+
 /* The transpose of runs of n bytes, 3 to 8, of which cutt_cpu_turned(n) lie side by side in each row: run c of row r goes to
  * dst[c] + r * n. Takes nrows >= 4 * cutt_cpu_turned(n), and reads 16 bytes of each row; ahead is prefetched meanwhile. */
 typedef void cutt_cpu_turn_fn(char *const *dst, const char *src, const int64_t *row, int64_t nrows, int64_t n,
@@ -231,6 +246,7 @@ typedef struct cutt_cpu_byte_kernels {
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_VECTORS];
   cutt_cpu_shift_fn *shift, *lines;
   cutt_cpu_along_fn *along;
+  cutt_cpu_few_fn *few;
   cutt_cpu_window_fn *window;
 
   cutt_cpu_turn_fn *turn; /* NULL where there is none */
@@ -255,6 +271,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_shift_fn *lines[CUTT_CPU_WIDTHS];
 
   cutt_cpu_follow_fn *follow[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL but for elements of 4, 8 and 16 bytes */
+
+  cutt_cpu_few_fn *few[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL but for elements of 2 and 4 bytes */
 
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
   /* The same by loads of whole lines of each row; NULL but for elements of 4, 8 and 16 bytes and registers of 64. */
