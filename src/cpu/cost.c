@@ -398,9 +398,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
     if (t->few) { /* a call for all of a run; a permute for each pair of registers, and a store */
-      const double registers = cutt_cpu_few_registers(t->rows, c->elem_bytes);
+      const int registers = cutt_cpu_few_registers(t->rows, c->elem_bytes), pairs = (registers + 1) / 2;
       n[CUTT_CPU_COUNT_LOADS] = blocks / (double)down * 4 * registers;
-      n[CUTT_CPU_COUNT_VECTORS] = blocks / (double)down * registers * (registers + 1) / 2;
+      n[CUTT_CPU_COUNT_VECTORS] = blocks / (double)down * registers * pairs;
       n[CUTT_CPU_COUNT_BLOCKS] = 0;
     }
   } else if (t->kernel == CUTT_CPU_WINDOW) {

@@ -51,7 +51,18 @@ static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, 
   }
 }
 
-/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both. */
+/* Has a mixed walk room for so many columns, of so many output runs? */
+static bool has_room_for(const cutt_canonical *c, const cutt_cpu_tile *t, const bool *in_k, int64_t cols,
+                         int64_t apart) {
+  int64_t bytes = c->elem_bytes; /* of a run */
+  for (int i = 0; i < c->rank && bytes <= CUTT_CPU_STAGE_BYTES; ++i)
+    if (in_k[i]) bytes *= smaller(t->extent[i], CUTT_CPU_STAGE_BYTES);
+  return cols <= CUTT_CPU_MAX_MIXED && apart <= CUTT_CPU_MAX_STEP &&
+         cutt_cpu_stage_stride(bytes) <= CUTT_CPU_STAGE_BYTES / apart;
+}
+
+/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both, of what is cut in M_m
+ * only as much as there is room for: otherwise its positions are segments. */
 static void take_columns(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k, cutt_cpu_tile *t) {
   /* With fewer rows than a vector has, garbage is written behind each column, over what follows it in the output run,
    * which must then be written later. Only the columns of the first mode are sure to be in that order. */
@@ -62,6 +73,8 @@ static void take_columns(const cutt_canonical *c, const cutt_candidate *candidat
   for (int mode = 0; mode < candidate->m; ++mode) {
     if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols) break;
     if (!mixed && in_k[mode] != t->cols_inside) break;
+    if (mixed && mode == t->split_m && !has_room_for(c, t, in_k, t->cols * t->extent[mode], t->apart * t->extent[mode]))
+      break;
     /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a
      * table's beginning. */
     t->role[mode] = CUTT_CPU_COLUMN;
