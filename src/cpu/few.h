@@ -6,9 +6,8 @@
 
 #include "cpu/kernels/kernels.h"
 
-enum {
-  CUTT_CPU_FEW_ROWS = 16
-}; /* that the kernel takes, and reads, at most: of more rounds of interleaving are faster */
+/* Rows that the kernel takes, and reads, at most. Of more, rounds of interleaving are faster. */
+enum { CUTT_CPU_FEW_ROWS = 16 };
 
 /* Registers that so many rows take, of which each has four; 0: more rows than the kernel takes. */
 int cutt_cpu_few_registers(int64_t rows, int64_t w);
