@@ -211,19 +211,19 @@ static void columns_beside_few_rows(void **unused) {
 }
 
 /* Few rows, whose columns follow one another in the output and are shorter than a line: a block of a load's columns, fewer, more, and a rest.
- * Of a chunk of the rows, too, the last of which has fewer. */
+ * One such block, and several, one after another, in tiles of which the last one has fewer. */
 static void few_rows(void **unused) {
   (void)unused;
   static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8};
   static const int64_t rows[] = {2, 3, 4, 7, 11, 12, 13, 16, 17}, columns[] = {3, 5, 11, 16, 33};
-  static const int perm[3] = {2, 0, 1};
-  int turn = 0, few = 0;
+  static const int perm[4] = {2, 0, 3, 1};
+  int turn = 0, few = 0, narrow = 0, several = 0;
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
       for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         for (int way = 0; way < 4; way++) {
-          const int64_t extents[3] = {columns[c], 6, rows[r]};
-          test_problem p = test_packed(types[t], 3, extents, perm);
+          const int64_t extents[4] = {columns[c], 3, rows[r], 6};
+          test_problem p = test_packed(types[t], 4, extents, perm);
           p.threads = 1;
           p.in_at = places[turn % 6];
           p.out_at = places[turn / 6 % 6];
@@ -238,12 +238,14 @@ static void few_rows(void **unused) {
           if (!ran) continue;
           const cutt_cpu_tile tile = tile_of(&p, &q);
           few += tile.few;
+          narrow += tile.few && columns[c] * (int64_t)test_type_bytes(types[t]) < 16;
+          several += tile.few && tile.inners > 1;
           if (tile.few) assert_true(tile.rows <= 16 && !tile.direct && types[t] != CUTT_BYTES_8);
         }
       }
     }
   }
-  assert_true(few > 0);
+  assert_true(few > 0 && narrow > 0 && several > 0);
 }
 
 /* Each element of a column to a row of its own, some rows at a time. */

@@ -282,7 +282,7 @@ static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const 
 /* Blocks of so many columns that a transpose down a tile takes: fewer columns are done at a time where the stage has no room for more
  * runs. */
 static int64_t blocks_across(const cutt_cpu_tile *t, bool staged, int64_t columns) {
-  const int64_t at_once = staged && !t->cols_inside ? t->staged_cols : t->steps_cols;
+  const int64_t at_once = staged ? t->staged_cols : t->steps_cols;
   const int64_t step[] = {t->steps_cols, t->cols % t->steps_cols}, times[] = {t->cols / t->steps_cols, 1};
   int64_t blocks = 0;
   for (int i = 0; i < 2; ++i)
@@ -391,7 +391,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
-    const int64_t down = (t->rows + rows - 1) / rows, across = blocks_across(t, !direct, columns);
+    const int64_t down = t->few ? 1 : (t->rows + rows - 1) / rows, across = blocks_across(t, !direct, columns);
     const double blocks =
         (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
     n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
@@ -399,8 +399,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
     if (t->few) { /* a call for all of a run; a permute for each pair of registers, and a store */
       const int registers = cutt_cpu_few_registers(t->rows, c->elem_bytes), pairs = (registers + 1) / 2;
-      n[CUTT_CPU_COUNT_LOADS] = blocks / (double)down * 4 * registers;
-      n[CUTT_CPU_COUNT_VECTORS] = blocks / (double)down * registers * pairs;
+      n[CUTT_CPU_COUNT_LOADS] = blocks * 4 * registers;
+      n[CUTT_CPU_COUNT_VECTORS] = blocks * registers * pairs;
       n[CUTT_CPU_COUNT_BLOCKS] = 0;
     }
   } else if (t->kernel == CUTT_CPU_WINDOW) {

@@ -8,7 +8,7 @@ enum { LOAD = 16, ROWS = 4 }; /* bytes of a row that a register has, and rows of
 enum { MOST_BYTES = 48 };     /* of a column: those that fill most of a register are stored by themselves as quickly */
 
 int cutt_cpu_few_registers(int64_t rows, int64_t w) {
-  if (w > 4 || rows > CUTT_CPU_FEW_ROWS || rows * w > MOST_BYTES) return 0;
+  if (rows > CUTT_CPU_FEW_ROWS || rows * w > MOST_BYTES) return 0;
   return (int)((rows + ROWS - 1) / ROWS);
 }
 
@@ -17,14 +17,6 @@ static size_t pairs_of(int registers) { return ((size_t)registers + 1) / 2; }
 size_t cutt_cpu_few_bytes(int64_t rows, int64_t w) {
   const int registers = cutt_cpu_few_registers(rows, w);
   return (size_t)registers * pairs_of(registers) * (CUTT_CPU_LINE + sizeof(uint64_t));
-}
-
-/* An index of w bytes. */
-static void put_index(char *at, int64_t w, int64_t index) {
-  const uint8_t i8 = (uint8_t)index;
-  const uint16_t i16 = (uint16_t)index;
-  const uint32_t i32 = (uint32_t)index;
-  memcpy(at, w == 1 ? (const void *)&i8 : w == 2 ? (const void *)&i16 : &i32, (size_t)w);
 }
 
 void cutt_cpu_few_find(int64_t rows, int64_t w, void *memory, cutt_cpu_few *few) {
@@ -37,7 +29,9 @@ void cutt_cpu_few_find(int64_t rows, int64_t w, void *memory, cutt_cpu_few *few)
   for (int64_t i = 0; i < rows * columns; ++i) { /* of a block, in the output's order */
     const int64_t row = i % rows, column = i / rows, from = row / ROWS;
     const int64_t at = i / line * pairs + from / 2, element = i % line;
-    put_index(index + at * CUTT_CPU_LINE + element * w, w, from % 2 * line + row % ROWS * columns + column);
+    const int64_t which = from % 2 * line + row % ROWS * columns + column;
+    /* Its low bytes, which processors with AVX-512 have first. */
+    memcpy(index + at * CUTT_CPU_LINE + element * w, &which, (size_t)w);
     mask[at] |= UINT64_C(1) << element;
   }
   *few = (cutt_cpu_few){.rows = rows, .registers = registers, .mask = mask, .index = index};

@@ -6,10 +6,7 @@
 
 #include "cpu/kernels/kernels.h"
 
-/* Rows that the kernel takes, and reads, at most. Of more, rounds of interleaving are faster. */
-enum { CUTT_CPU_FEW_ROWS = 16 };
-
-/* Registers that so many rows take, of which each has four; 0: more rows than the kernel takes. */
+/* Registers that so many rows of elements of w bytes take, of which each has four; 0: more rows than the kernel is for. */
 int cutt_cpu_few_registers(int64_t rows, int64_t w);
 
 /* Bytes that the indices of so many rows of elements of w bytes take. */

@@ -51,14 +51,20 @@ static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, 
   }
 }
 
-/* Has a mixed walk room for so many columns, of so many output runs? */
-static bool has_room_for(const cutt_canonical *c, const cutt_cpu_tile *t, const bool *in_k, int64_t cols,
-                         int64_t apart) {
+/* Has the stage room for so many runs side by side? */
+static bool fit_stage(int64_t run_bytes, int64_t runs) {
+  return cutt_cpu_stage_stride(run_bytes) <= CUTT_CPU_STAGE_BYTES / runs;
+}
+
+/* May a mixed walk have so many columns, of so many output runs? */
+static bool may_mix(int64_t cols, int64_t apart) { return cols <= CUTT_CPU_MAX_MIXED && apart <= CUTT_CPU_MAX_STEP; }
+
+/* Would it have room for those of one mode more? */
+static bool may_mix_more(const cutt_canonical *c, const cutt_cpu_tile *t, const bool *in_k, int64_t extent) {
   int64_t bytes = c->elem_bytes; /* of a run */
   for (int i = 0; i < c->rank && bytes <= CUTT_CPU_STAGE_BYTES; ++i)
     if (in_k[i]) bytes *= smaller(t->extent[i], CUTT_CPU_STAGE_BYTES);
-  return cols <= CUTT_CPU_MAX_MIXED && apart <= CUTT_CPU_MAX_STEP &&
-         cutt_cpu_stage_stride(bytes) <= CUTT_CPU_STAGE_BYTES / apart;
+  return may_mix(t->cols * extent, t->apart * extent) && fit_stage(bytes, t->apart * extent);
 }
 
 /* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both, of what is cut in M_m
@@ -73,8 +79,7 @@ static void take_columns(const cutt_canonical *c, const cutt_candidate *candidat
   for (int mode = 0; mode < candidate->m; ++mode) {
     if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols) break;
     if (!mixed && in_k[mode] != t->cols_inside) break;
-    if (mixed && mode == t->split_m && !has_room_for(c, t, in_k, t->cols * t->extent[mode], t->apart * t->extent[mode]))
-      break;
+    if (mixed && mode == t->split_m && !may_mix_more(c, t, in_k, t->extent[mode])) break;
     /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a
      * table's beginning. */
     t->role[mode] = CUTT_CPU_COLUMN;
@@ -204,10 +209,9 @@ static bool size_runs(const cutt_canonical *c, const cutt_candidate *candidate, 
   t->run = t->shared_run * t->rows * t->inners * (t->cols_inside ? t->cols / t->apart : 1);
   const bool copies = t->shared_run > 1 && !non_temporal && !c->scale.active && t->run_stride == 1;
   if (copies && t->run > 2 * CUTT_CPU_LONG_RUN / c->elem_bytes) return refuse(why, "an output run is too long");
-  if (!copies && cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES / t->apart)
+  if (!copies && !fit_stage(t->run * c->elem_bytes, t->apart))
     return refuse(why, "an output run does not fit the staging buffer");
-  if (t->apart > CUTT_CPU_MAX_STEP || (t->apart > 1 && t->cols > CUTT_CPU_MAX_MIXED))
-    return refuse(why, "too many columns for a mixed walk");
+  if (t->apart > 1 && !may_mix(t->cols, t->apart)) return refuse(why, "too many columns for a mixed walk");
   if (non_temporal) {
     if (t->run_stride != 1) return refuse(why, "stores past the caches need a contiguous output");
     const int most =
@@ -393,7 +397,7 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
               (!t->non_temporal || t->shifts || t->follows || t->along || t->joins || t->skips);
   t->few = t->kernel == CUTT_CPU_TRANSPOSE && !t->direct && t->cols_inside && t->apart == 1 &&
-           cutt_cpu_has_shift(machine->vector_bytes, machine->byte_permutes, c->elem_bytes) &&
+           cutt_cpu_has_few(machine->vector_bytes, machine->byte_permutes, c->elem_bytes) &&
            cutt_cpu_few_registers(t->rows, c->elem_bytes) > 0 &&
            t->rows * smaller(t->cols * c->elem_bytes, 16) >= LEAST_BLOCK && columns_follow(c, t);
 }

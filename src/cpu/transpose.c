@@ -164,7 +164,7 @@ static void transpose_inside(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
   }
   char *carry = s->carry[p->non_temporal ? segment : 0];
   const int64_t lead = cutt_cpu_begin_run(j, t, out, s->stage, carry);
-  if (p->few && t->rows == p->rows && may_overrun_all(j, t, in)) {
+  if (p->few && may_overrun_all(j, t, in)) { /* all rows: the mode of M_k that may be cut is its last one */
     p->few(s->stage + lead, p->inner_pos, t->inners, in, p->inner_in, p->row, t->cols, &p->few_indices, ahead);
   } else {
     for (int64_t i = 0; i < t->inners; ++i) {

@@ -7,7 +7,7 @@
 #ifndef CUTT_CPU_KERNELS_FEW_H
 #define CUTT_CPU_KERNELS_FEW_H
 
-enum { FEW_MOST = 4 };
+enum { FEW_MOST = CUTT_CPU_FEW_ROWS / 4 };
 
 /* The line of a block whose indices these are: an element comes from the pair of registers for which the mask has a bit. */
 CUTT_INLINE __m512i few_line(int w, int registers, const __m512i *from, const char *index, const uint64_t *mask) {

@@ -155,6 +155,9 @@ typedef struct cutt_cpu_windows {
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from, int64_t to,
                                 int64_t bytes, bool guarded);
 
+/* Rows that a transpose of few rows takes, and reads, at most. Of more, rounds of interleaving are faster. */
+enum { CUTT_CPU_FEW_ROWS = 16 };
+
 /* The indices of a transpose of few rows (few.c): of each line of a block's output, a block being 16 bytes of each row, and each pair of
  * registers that hold it, an index for each element, and a bit in the mask if it comes from that pair. Four rows are in a register. */
 typedef struct cutt_cpu_few {
@@ -228,6 +231,9 @@ static inline bool cutt_cpu_asks_for_next_rows(int64_t vector_bytes, int64_t w, 
   return vector_bytes >= 64 && w <= 4 && row_bytes <= CUTT_CPU_NEXT_ROWS;
 }
 static inline bool cutt_cpu_has_follow(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 4; }
+static inline bool cutt_cpu_has_few(int64_t vector_bytes, bool byte_permutes, int64_t w) {
+  return vector_bytes >= 64 && w <= 4 && (w >= 2 || byte_permutes);
+}
 static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes, int64_t w) {
   return (vector_bytes >= 64 && w >= 2 && w <= 8) || (byte_permutes && w <= 8);
 }
