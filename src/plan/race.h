@@ -11,8 +11,9 @@ typedef struct cutt_racer {
   cutt_work work;   /* one execution */
   const char *name; /* for the log */
   double
-      expected;   /* seconds of an execution; 0: not known. What is expected to end after the deadline does not begin */
-  double first;   /* seconds of the first run, which also warmed up; < 0: it has not run */
+      expected; /* seconds of an execution; 0: not known. What is expected to end after the deadline does not begin */
+  double
+      first; /* seconds of the first run, which also warmed up, or of the second one, if that was far from expected; < 0: it has not run */
   double fastest; /* seconds of the fastest run after it; < 0: none yet */
   bool racing;
 } cutt_racer;
