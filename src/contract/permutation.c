@@ -42,6 +42,8 @@ static cuttResult plan_chosen(strided *s, const cutt_backend *backend, int threa
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = backend->id;
   options.threads = threads;
+  options.trust_pointers =
+      1; /* an execution of the contraction has looked at all memory, and has entered the context */
   if (permuting) {
     options.choice = permuting->choice;
     options.measure_seconds = permuting->seconds;
