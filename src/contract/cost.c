@@ -8,20 +8,8 @@
 #include "contract/product_speed.h"
 #include "model/machine.h"
 
-/* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
- * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one: of very long sums a part for each so many
- * terms, and more for the fewest results; and the k from which on it matters how its operands lie. */
-enum {
-  CACHE_LINE = 64,
-  GAP = 1024,
-  TILE = 64,
-  SPLIT = 256,
-  MOST_PARTS = 16,
-  PART = 2048,
-  LONG_PART = 8192,
-  LONG_SUM = 1024
-};
-enum { NARROW = 8 }; /* rows or columns, up to which cuBLAS has other kernels */
+/* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. */
+enum { CACHE_LINE = 64, GAP = 1024 };
 
 /* Permuting a tensor in blocks takes this much longer than its bytes and runs explain, as measured: each block sets up its
  * loops anew. */
@@ -229,73 +217,6 @@ static double longest_loop(const cutt_contraction *c, const counts *n) {
   return longest;
 }
 
-/* The launches of so many products on a GPU, where the longest loop is a batch, launched at once. *use: the share of the
- * multiprocessors that are at work in one, which is less than 1 where it has fewer tiles than there are multiprocessors. */
-static double launches_of(const cutt_contraction *c, const counts *n, double calls, double *use,
-                          int64_t multiprocessors) {
-  const double together = longest_loop(c, n);
-  /* cuBLAS shares the sum of a single product among tiles. Those of 8 to 64 rows and columns and a million terms and more, and of a
-   * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 of operands as they lie takes nine
-   * times as long. So do those of more results than 8 x 8 from some 100,000 terms on; 8 x 8 of 400,000 take five times as long as of 3 million. */
-  const double k = (double)n->gemm.k;
-  const int64_t least = smaller(n->gemm.m, n->gemm.n), other = larger(n->gemm.m, n->gemm.n);
-  const bool transposed = n->gemm.op_a != CUTT_OP_N || n->gemm.op_b != CUTT_OP_N;
-  const bool many = least > NARROW || (least == 1 && other > 1) || (least > 1 && transposed);
-  const bool few = least == 1 ? other <= NARROW : least * other <= NARROW * NARROW;
-  const double most = many ? fmax(MOST_PARTS, k / (few ? LONG_PART : PART)) : MOST_PARTS;
-  const double parts = together > 1 ? 1 : fmin(most, ceil(k / SPLIT));
-  const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
-  *use = fmin(1, tiles / (double)multiprocessors);
-  return calls / together;
-}
-
-/* What cuBLAS takes at least for the products of a batch, however small they are, as measured on an H200; and times as long as its bytes
- * take for a batch of dot products. */
-static double tiny_products(double results, double calls) {
-  static const double each = 0.9e-9, of_result = 0.15e-9, most = 16;
-  return calls > 1 ? calls * (each + of_result * fmin(results, most)) : 0;
-}
-static const double batched_dots = 5;
-
-/* What it takes at least for a single product with few rows or columns, as measured of 2 million rows with 4 to 16 columns: the least of all types. */
-static double narrow_product(const cutt_gemm *g, double calls) {
-  static const double each = 0.04e-9;
-  return calls == 1 && smaller(g->m, g->n) <= NARROW ? each * (double)larger(g->m, g->n) : 0;
-}
-
-/* How much of an H200's time goes into parts of tiles where extents are small, over that of other types: tiles of complex floats are smaller, as measured
- * in batches of 16 to 32 rows, columns and terms. */
-static double tile_loss(const cutt_contraction *c, const cutt_rates *r, double calls) {
-  return r->gpu && calls > 1 && c->type->type == CUTT_C32 ? 0.62 : 1;
-}
-
-/* Times as long as at cuBLAS's best, by which operands are transposed, of long sums in float, as measured on an H200: its kernels for
- * both as they lie are the slowest ones. */
-static double orientation(const cutt_contraction *c, const cutt_gemm *g) {
-  static const double slow[2][2] = {{1.21, 1.11}, {1.15, 1.16}};
-  return c->type->type == CUTT_F32 && g->k >= LONG_SUM ? slow[g->op_a != CUTT_OP_N][g->op_b != CUTT_OP_N] : 1;
-}
-
-/* The same of doubles of which an operand's columns do not all begin at multiples of 16 bytes: 1.3 to 1.8 times as long was measured where k is
- * odd and an operand has its terms one after the other. */
-static double unaligned_columns(const cutt_contraction *c, const cutt_gemm *g) {
-  static const double slower = 1.3;
-  const int64_t a = g->op_a == CUTT_OP_N ? g->m : g->k, b = g->op_b == CUTT_OP_N ? g->k : g->n;
-  return c->type->type == CUTT_F64 && g->m > 1 && g->n > 1 && (a | g->lda | b | g->ldb) % 2 ? slower : 1;
-}
-
-/* The same where only a result's columns do not, of which products of several tiles take 1.1 to 1.4 times as long. */
-static double unaligned_results(const cutt_contraction *c, const cutt_gemm *g) {
-  static const double slower = 1.25;
-  const bool large = smaller(g->m, g->n) > 2 * TILE && unaligned_columns(c, g) <= 1;
-  return c->type->type == CUTT_F64 && large && (g->m | g->ldc) % 2 ? slower : 1;
-}
-
-/* Share of what extents of tiles cost other types that they cost doubles on tensor cores, as measured on an H200 of 108 products and batches. */
-static double edges(const cutt_contraction *c, const cutt_rates *r) {
-  return r->gpu && r->matrix_units && c->type->type == CUTT_F64 ? 0.7 : 1;
-}
-
 /* Seconds of products that add to what others have computed, on a GPU: each reads and writes its results while nothing is multiplied, and begins
  * when the one before has ended. */
 static double adding_seconds(const cutt_contraction *c, const cutt_rates *r, const counts *n, double launches) {
@@ -310,45 +231,6 @@ static double adding_seconds(const cutt_contraction *c, const cutt_rates *r, con
   return 2 * (additions - 1) * results / r->memory + launches * between;
 }
 
-/* Seconds that results of short sums take beside their products, which do not go on meanwhile, as measured of 6 to 257 terms. */
-static double writing_seconds(const cutt_contraction *c, const cutt_rates *r, const counts *n) {
-  enum { SHORT_SUM = 256, SHORTEST = 32 };
-  const double beside = n->gemm.k <= SHORTEST ? 1.6 : c->type->type == CUTT_F64 ? 0.7 : 1;
-  const bool is_short = n->gemm.k <= SHORT_SUM && n->gemm.m > 1 && n->gemm.n > 1;
-  const double odd = c->type->type == CUTT_F64 && n->gemm.ldc % 2 ? 1.4 : 1;
-  return is_short ? odd * beside * n->volume[CUTT_RESULT] * c->type->bytes / r->memory : 0;
-}
-
-/* Times as long as that again, of few rows or columns and a long sum, as measured of 8 by 8 and 8 by 64. */
-static double narrow_sum(const cutt_contraction *c, const cutt_gemm *g) {
-  const int64_t least = smaller(g->m, g->n), most = larger(g->m, g->n);
-  if (least == 1 || least > NARROW || g->k < LONG_SUM) return 1;
-  if (c->type->bytes != 4 || (most > NARROW && g->k >= 2 * LONG_PART)) return 1.3;
-  return most > NARROW ? 2.4 : 3.2;
-}
-
-/* Times as long as memory takes that cuBLAS at least takes to read the operands of long sums in float, as measured on an H200 of 3 x 3360 to 352 x 44
- * and of 9 x 9 to 120 x 120: 2.5 to 6. Doubles are read at nearly the memory's speed. */
-static double long_reads(const cutt_contraction *c, const cutt_gemm *g) {
-  return c->type->type == CUTT_F32 && g->m > 1 && g->n > 1 && g->k >= 2 * LONG_PART ? 3.3 : 1;
-}
-
-/* What cuBLAS takes longer for floats with few terms of 33 to 96 rows or columns, over what it takes at its best, as measured on an H200 of 12
- * contractions with 36 to 200 terms: 0.65 to 2.2. Up to 32 fit its tiles. */
-static double few_terms(const cutt_contraction *c, const cutt_gemm *g) {
-  enum { LEAST = 32, MOST = 96, TERMS = 256 };
-  static const double more = 0.4, for_each = 30;
-  const int64_t least = smaller(g->m, g->n);
-  return c->type->type == CUTT_F32 && least > LEAST && least <= MOST && g->k <= TERMS ? more + for_each / (double)g->k
-                                                                                      : 0;
-}
-
-/* Vectors times matrices of a batch whose results lie apart: cuBLAS computes them as products of matrices, each by few of its blocks. */
-static bool has_results_apart(const cutt_gemm *g, double calls) {
-  return calls > 1 && g->m == 1 && g->n > 1 && g->ldc > 1;
-}
-static const double results_apart = 4;
-
 /* Numbers of a product's vectors that do not follow each other in memory: a BLAS takes them one by one. */
 static double strided_numbers(const cutt_gemm *g) {
   const bool left = g->m == 1 && g->op_a == CUTT_OP_N && g->lda > 1,
@@ -356,8 +238,32 @@ static double strided_numbers(const cutt_gemm *g) {
   return (double)(left + right) * (double)g->k;
 }
 
+/* On a GPU, where the longest loop over modes of the result is a batch, launched at once. */
+static double device_multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
+                                      const counts *n) {
+  /* A call of cuBLAS takes the host longer than a short product takes the GPU, unless permutations come before or behind it. */
+  static const double only_call = 2e-6;
+  const cutt_gemm *g = &n->gemm;
+  const double calls = n->calls * n->blocks, launches = calls / longest_loop(c, n);
+  const double fetch = fetch_seconds(c, r, algorithm, n), adding = adding_seconds(c, r, n, launches);
+  const double alone = launches < calls ? cutt_batched_sum_seconds(g) : 0;
+  bool packs = false;
+  for (int t = 0; t < CUTT_TENSORS; ++t) packs = packs || algorithm->packed[t];
+  const double more = packs ? 0 : only_call;
+  cutt_batched batched;
+  if (launches < calls && cutt_batched_of(c->type, g, r->multiprocessors, &batched)) {
+    const double at_work = fmin(1, batched.tiles * calls / launches / (double)r->multiprocessors);
+    return fmax(fmax(calls * batched.seconds / at_work, fetch * batched.reading), alone) + launches * (r->call + more) +
+           adding;
+  }
+  const double each =
+      cutt_product_seconds(c->type, g, calls / launches, r->multiprocessors, r->flops, fetch / launches);
+  return fmax(launches * (each + more), alone) + adding;
+}
+
 static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                                const counts *n) {
+  if (r->gpu) return device_multiply_seconds(c, r, algorithm, n);
   const cutt_gemm *g = &n->gemm;
   const double m = (double)g->m, nn = (double)g->n, k = (double)g->k;
   const double calls = n->calls * n->blocks;
@@ -365,35 +271,11 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const bool vector = g->m == 1 || g->n == 1, small = m * nn * k <= r->small;
   const double *by = small ? r->small_slow : r->slow;
   const double speed = vector ? r->vector_share * r->flops : r->flops;
-  const double slow = vector ? 1 + r->vector_edge / k
-                             : by[0] + tile_loss(c, r, calls) * edges(c, r) * (by[1] / m + by[2] / nn) + by[3] / k +
-                                   (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
-  const double work = flops * slow / speed + calls * strided_numbers(g) * r->strided,
-               fetch = fetch_seconds(c, r, algorithm, n);
-  if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
-  double use = 1;
-  const double more = flops * few_terms(c, g) / speed;
-  const bool dots = g->m == 1 && g->n == 1 && calls > 1;
-  const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
-  const double alone = launches < calls ? launches * cutt_batched_sum_seconds(g) : 0;
-  cutt_batched batched;
-  if (launches < calls && cutt_batched_of(c->type, g, r->multiprocessors, &batched)) {
-    const double at_work = fmin(1, batched.tiles * calls / launches / (double)r->multiprocessors);
-    return fmax(fmax(calls * batched.seconds / at_work, fetch * batched.reading), alone) + launches * r->call +
-           adding_seconds(c, r, n, launches);
-  }
-  const double halves =
-      cutt_unaligned_halves_seconds(c->type, g, calls / launches, r->multiprocessors, fetch / launches);
-  if (halves > 0) return fmax(launches * halves, alone) + adding_seconds(c, r, n, launches);
-  /* Others than were measured: long sums, large products, dot products. */
-  const double least =
-      vector ? tiny_products(m * nn, calls) : fmax(tiny_products(m * nn, calls), narrow_product(g, calls));
-  double slower = unaligned_columns(c, g);
-  if (dots) slower = batched_dots;
-  if (has_results_apart(g, calls)) slower = results_apart;
-  const double sums = (work + more) / use * orientation(c, g) * narrow_sum(c, g) * unaligned_results(c, g);
-  return fmax(fmax(sums + writing_seconds(c, r, n), fetch * long_reads(c, g)) * slower, fmax(least, alone)) +
-         launches * r->call + adding_seconds(c, r, n, launches);
+  const double slow = vector
+                          ? 1 + r->vector_edge / k
+                          : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
+  const double work = flops * slow / speed + calls * strided_numbers(g) * r->strided;
+  return (work + calls * r->call) / r->threads + fetch_seconds(c, r, algorithm, n);
 }
 
 /* What is asked of modes again and again. */

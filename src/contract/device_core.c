@@ -178,8 +178,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                          : !is_wide(c, s) ? narrow_lots
                          : by_terms       ? lots_by_terms
                                           : 1);
-  return launch_seconds + begin + split +
-         slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
+  const double uneven = fmin(tiles / even, cutt_digits_uneven(sms, panels * (double)s->matrices * (double)s->strips));
+  return launch_seconds + begin + split + slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * uneven;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */

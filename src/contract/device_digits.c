@@ -1,6 +1,8 @@
 /* Numbers whose digits are modes (device_digits.h). */
 #include "contract/device_digits.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +78,11 @@ double cutt_digits_waste(const cutt_contraction *c, cutt_tensor by_rows, double 
   if (run == 1 || run * c->type->bytes % SECTOR == 0) return (bytes + SECTOR / 4.0) / bytes;
   const int columns = cutt_digit_modes(c, by_rows, CUTT_DIGIT_COLUMN, mode);
   return 1 + (columns && llabs(c->mode[mode[0]].stride[CUTT_RESULT]) != run ? far : near) / bytes;
+}
+
+double cutt_digits_uneven(double multiprocessors, double blocks) {
+  static const double alone = 2.2;
+  return fmax(alone, multiprocessors / blocks);
 }
 
 void cutt_digits_add(cutt_digits *d, int mode, int64_t extent, int64_t along) {

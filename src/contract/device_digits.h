@@ -51,6 +51,10 @@ static inline cutt_tensor cutt_streamed_operand(cutt_tensor by_rows, bool stream
  * rest, at once if these are D's next neighbours, which counts as `near` bytes for each run; else the sector comes and goes again. */
 double cutt_digits_waste(const cutt_contraction *contraction, cutt_tensor by_rows, double near);
 
+/* Times as long as if all SMs had as much to do, at most, as measured on an H200: blocks that have an SM to themselves are faster, but where there are
+ * fewer blocks than SMs the others have nothing to do. */
+double cutt_digits_uneven(double multiprocessors, double blocks);
+
 /* A list of digits that is being made. */
 typedef struct cutt_digits {
   const cutt_contraction *contraction;

@@ -32,7 +32,7 @@ static const double launch_seconds = 4e-6, block_seconds = 0.9e-6, lot_seconds =
 /* What a block of several tiles takes to begin, in tiles. */
 static const double tiles_to_begin = 0.2;
 /* Over that, 18 contractions of doubles and 8 more of floats: as long, and doubles where the rows' operand has its neighbours in terms. */
-static const double slower_others = 1.1, slower_by_terms = 1.6;
+static const double slower_others = 1.2, slower_by_terms = 1.3;
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
@@ -271,7 +271,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
       (double)c->volume[a] * waste_of(c, a, run_of(c, s, a)) + (double)c->volume[b] + of_result + of_parts;
   /* The blocks that are left when others have ended have the SMs for themselves; so have few. */
   const double turns = blocks / (double)at_once(r),
-               uneven = turns <= 1 ? fmin(1 / turns, 2) : fmin(sqrt(ceil(turns) / turns), 1.4);
+               uneven = turns <= 1 ? fmin(1 / turns, 1.6 + 1.1 * sms / blocks) : fmin(sqrt(ceil(turns) / turns), 1.4);
   const double work = (blocks * block_seconds + (double)s->tiles * lots * lot) / sms * uneven;
   const double move = moved * bytes / (share_of_copy * r->memory);
   const double slower = wide && s->by_terms[0] ? slower_by_terms : slower_others;

@@ -85,7 +85,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   /* The blocks that are left when others have ended have the SMs for themselves. */
   const double even =
       (double)s->panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once(c, r);
-  const double work = flops / speed * fmin(tiles / even, 2);
+  const double blocks = (double)s->panels * (double)s->matrices * (double)s->strips;
+  const double work = flops / speed * fmin(tiles / even, cutt_digits_uneven(sms, blocks));
   const cutt_tensor a = s->by_rows, b = cutt_other_operand(a);
   const double of_rows = (double)c->volume[a] * bytes * waste_of(c, s, a),
                of_columns = (double)c->volume[b] * bytes * waste_of(c, s, b);
@@ -93,7 +94,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double moved = of_rows + of_columns +
                        (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes * waste_of(c, s, CUTT_RESULT);
   const double move = moved / (share_of_copy * r->memory) + again / (sms * sm_sectors);
-  const double begin = (double)s->panels * (double)s->matrices * (double)s->strips * block_seconds / at_once(c, r);
+  const double begin = blocks * block_seconds / at_once(c, r);
   return launch_seconds + begin + 1.1 * (fmax(work, move) + 0.15 * fmin(work, move));
 }
 

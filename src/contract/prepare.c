@@ -331,25 +331,6 @@ cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, c
   return CUTT_SUCCESS;
 }
 
-/* A single product of tensors as they lie takes cuBLAS half of what is predicted, as measured: of vectors with matrices or each
- * other, and with few terms. Not so a dot product, and products of half types, where passes take somewhat longer. */
-static bool is_single_product(const struct cuttContractionStruct *plan) {
-  bool single = plan->contraction.volume[CUTT_RESULT] > 1;
-  for (int i = 0; i < plan->contraction.modes; ++i)
-    single = single && cutt_algorithm_keeps(&plan->algorithm, &plan->contraction, i);
-  for (int t = 0; t < CUTT_TENSORS; ++t) single = single && !plan->algorithm.packed[t];
-  return single;
-}
-
-static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
-  static const double single_gain = 2.2, half_gain = 1.25;
-  if (!cutt_contraction_on_gpu(plan)) return best->host.seconds;
-  /* To single products as well. */
-  const bool fitted = best->device.kind == CUTT_DEVICE_SMALL || best->device.kind == CUTT_DEVICE_STRIPS;
-  const double gain = plan->contraction.type->bytes == 2 ? half_gain : single_gain;
-  return best->device.seconds * (is_single_product(plan) && !fitted ? gain : 1);
-}
-
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                   const cutt_blas *blas, int threads, int64_t limit, bool *done) {
   plan->backend = backend;
@@ -386,10 +367,11 @@ static cuttResult find_fastest(struct cuttContractionStruct *plan, int64_t limit
   cuttResult result = only_pass ? CUTT_SUCCESS : cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (!result) result = find_moved_pass(plan, limit, only_pass ? INFINITY : plan->cost.seconds, &best->pass.device);
   if (result) return result;
-  best->by_pass = only_pass || comparable_seconds(plan, &best->pass) < plan->cost.seconds;
+  best->seconds = fmin(best->pass.host.seconds, best->pass.device.seconds);
+  best->by_pass = only_pass || best->seconds < plan->cost.seconds;
   best->algorithm = plan->algorithm;
   best->cost = plan->cost;
-  best->seconds = best->by_pass ? fmin(best->pass.host.seconds, best->pass.device.seconds) : plan->cost.seconds;
+  if (!best->by_pass) best->seconds = plan->cost.seconds;
   return CUTT_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
-/* What cuBLAS takes for small products of batches, and for halves that are not aligned (product_speed.h).
+/* What cuBLAS takes for products (product_speed.h).
  *
- * A product of a batch is computed in tiles of a fixed extent, however much of a tile there is, so that 4 x 4 results take as long as 32 x 32 do,
+ * A small product of a batch is computed in tiles of a fixed extent, however much of a tile there is, so that 4 x 4 results take as long as 32 x 32 do,
  * and a tile takes longer to begin and end than for some tens of terms. As measured on an H200 (cuBLAS 13.1): 21,000 batches of
  * products of 1 to 300 rows, columns and terms, strided, both operands in both orders, to which
  *   seconds of a product = each + tiles * (tile + term * k) + result * m * n
@@ -90,27 +90,121 @@ double cutt_batched_sum_seconds(const cutt_gemm *gemm) {
   return (gemm->m > 1 && gemm->n > 1 ? of_matrix : of_vector) * (double)gemm->k;
 }
 
-/* ------------------------------------------------------------------------------------------- large products of half types */
+/* ------------------------------------------------------------------------------------------------------ all other products */
 
-/* What a launch takes beside its tiles; a tile of a multiprocessor, and each of its terms; times as long as memory takes. As measured on an
- * H200 of 4500 products of contractions drawn at random, 2 to a million rows, columns and terms: |ln(predicted / measured)| 0.2 in the mean. */
-typedef struct single {
-  double extent, begin, tile, term, reading;
-} single;
+/* As measured on an H200 (cuBLAS 13.1): 150,000 single products of 1 to 9000 rows and columns and 2 to 20,000 terms, 44,000 of up to 30 million, and
+ * 97,000 batches of 2 to 3000, to which
+ *   begin + the longer one of memory's time * reading and, by the faster tiling, turns * (tile + term * terms of a part) + join
+ * was fitted. There is a turn for each time that all multiprocessors have a tile. Tiles of a single product, of fewer than multiprocessors, are cut into
+ * parts of at least so many terms, which join takes to add up; so are vectors in batches. The mean of |ln(predicted / measured)| is 0.12 to 0.16, for
+ * batches to 0.24 and for long sums to 0.22, 0.15 to 0.3 for vectors times matrices whose rows follow each other. Microseconds. */
+typedef struct product {
+  double begin, part, join, reading;
+  tiling first, second; /* the faster one counts */
+} product;
 
-static const single even = {128, 7.5e-6, 1.79e-6, 20.9e-9, 1.9}, even_narrow = {32, 8.5e-6, 0.15e-6, 1.9e-9, 1.6},
-                    odd = {64, 7.2e-6, 0.56e-6, 9.6e-9, 2.7};
+/* Of which all columns begin at multiples of 16 bytes, those of operands do, or not even those. */
+static const product f64_aligned = {7.3, 250, 3.8, 1.32, {64, 1.03, 0.0188}, {32, 0.314, 0.0060}},
+                     f64_results = {6.7, 90, 3.3, 1.51, {64, 1.46, 0.0242}, {32, 0.366, 0.0080}},
+                     f64_odd = {6.7, 100, 3.7, 1.64, {64, 1.44, 0.0254}, {32, 0.338, 0.0085}};
+/* Of which all columns begin at multiples of 16 bytes, of 4, or of 2. */
+static const product half_whole = {6.6, 1900, 2.2, 1.07, {64, 0.333, 0.00148}, {32, 0.65, 0.00122}},
+                     half_by_four = {5.8, 50, 4.5, 2.17, {64, 0.58, 0.0061}, {32, 0.158, 0.0036}},
+                     half_by_two = {5.4, 50, 4.3, 1.00, {128, 2.33, 0.0321}, {32, 0.240, 0.0061}};
 
-double cutt_unaligned_halves_seconds(const cutt_type_info *type, const cutt_gemm *gemm, double products,
-                                     int64_t multiprocessors, double memory) {
-  enum { NARROW = 64, PART = 300 };
-  const int64_t columns = gemm->lda | gemm->ldb | gemm->ldc, least = gemm->m < gemm->n ? gemm->m : gemm->n;
-  if (type->bytes != 2 || columns % 8 == 0 || least < 2 || multiprocessors < 1) return 0;
-  const single *by = columns % 2 ? &odd : least > NARROW ? &even : &even_narrow;
-  const double sms = (double)multiprocessors, k = (double)gemm->k;
-  const double tiles = products * ceil((double)gemm->m / by->extent) * ceil((double)gemm->n / by->extent);
-  /* Long sums of one product are shared among multiprocessors that would have nothing to do. */
-  const double parts = products > 1 ? 1 : fmax(1, fmin(ceil(k / PART), sms / tiles)),
-               turns = fmax(1, tiles * parts / sms);
-  return by->begin + fmax(turns * (by->tile + by->term * k / parts), memory * by->reading);
+static const product f32_matrix = {6.8, 100, 5.0, 1.40, {64, 0.682, 0.0236}, {32, 0.149, 0.0166}},
+                     c32_matrix = {6.5, 710, 1.8, 1.90, {64, 1.32, 0.0809}, {32, 0.233, 0.0267}},
+                     c64_matrix = {7.2, 1600, 3.4, 1.38, {32, 0.99, 0.0192}, {16, 0.229, 0.0088}};
+
+/* A matrix times a vector, where the terms of a row follow each other in the matrix, or the rows. */
+static const struct of_vectors {
+  cuttType_t type;
+  product terms, rows;
+} vectors[] = {
+    {CUTT_F16, {5.5, 42, 0, 1.55, {16, 0.038, 0.00080}, {0, 0, 0}}, {5.8, 2, 0, 1.60, {32, 0.03, 0.0030}, {0, 0, 0}}},
+    {CUTT_F32,
+     {5.5, 5200, 0, 1.15, {16, 0.083, 0.00066}, {0, 0, 0}},
+     {5.8, 148, 0, 1.17, {32, 0.03, 0.0030}, {0, 0, 0}}},
+    {CUTT_F64,
+     {5.5, 1300, 0, 1.07, {16, 0.073, 0.00102}, {0, 0, 0}},
+     {5.9, 1800, 0, 1.06, {32, 0.03, 0.0030}, {0, 0, 0}}},
+    {CUTT_C32,
+     {5.3, 4000, 0, 1.09, {16, 0.033, 0.00091}, {0, 0, 0}},
+     {5.5, 2300, 0, 1.10, {32, 0.03, 0.0030}, {0, 0, 0}}},
+    {CUTT_C64,
+     {5.3, 600, 0, 1.03, {16, 0.052, 0.00176}, {0, 0, 0}},
+     {5.5, 200, 0, 1.03, {32, 0.03, 0.0036}, {0, 0, 0}}},
+};
+
+/* Parts of a sum, for each multiprocessor: of long sums there are more. */
+static double most_parts(double terms) {
+  static const double short_sum = 2e5, fewest = 0.6, doubling = 0.13;
+  return fmin(1, fewest + doubling * log2(fmax(1, terms / short_sum)));
+}
+
+static bool is_vector(const cutt_gemm *g) { return g->m == 1 || g->n == 1; }
+
+static const product *product_of(cuttType_t type, int bytes, const cutt_gemm *g) {
+  const int64_t each = 16 / bytes, operands = g->lda | g->ldb, all = operands | g->ldc;
+  switch (type) {
+    case CUTT_F16:
+    case CUTT_BF16:
+      return all % each == 0 ? &half_whole : all % 2 == 0 ? &half_by_four : &half_by_two;
+    case CUTT_F64:
+      return all % each == 0 ? &f64_aligned : operands % each == 0 ? &f64_results : &f64_odd;
+    case CUTT_F32:
+      return &f32_matrix;
+    case CUTT_C32:
+      return &c32_matrix;
+    default:
+      return &c64_matrix;
+  }
+}
+
+static const product *vector_of(cuttType_t type, const cutt_gemm *g) {
+  const bool by_terms = g->n == 1 ? g->op_a != CUTT_OP_N : g->op_b == CUTT_OP_N;
+  const struct of_vectors *of = vectors;
+  while (of->type != (type == CUTT_BF16 ? CUTT_F16 : type) && of->type != CUTT_C64) ++of;
+  return by_terms ? &of->terms : &of->rows;
+}
+
+/* Times as long as floats take by their tiles. Few rows or columns take less, unless the operand that has them has them next to each other, and the
+ * other one its terms; few of both with a long sum more, but where rows and columns lie next to each other. */
+static double of_floats(const cutt_gemm *g) {
+  enum { NARROW = 32, SMALL = 64, SMALLEST = 16, LONG_SUM = 50000, LONGEST_SUM = 400000 };
+  static const double narrow = 0.82, long_sum[] = {1.25, 1.7};
+  const bool rows = g->m <= NARROW, columns = g->n <= NARROW, terms_in_a = g->op_a != CUTT_OP_N,
+             terms_in_b = g->op_b == CUTT_OP_N;
+  if (g->m <= SMALLEST && g->n <= SMALLEST && g->k >= LONGEST_SUM) return 1;
+  if (g->m <= SMALL && g->n <= SMALL && g->k >= LONG_SUM) return long_sum[terms_in_a || terms_in_b];
+  if (rows == columns) return 1;
+  return (rows ? !terms_in_a && terms_in_b : terms_in_a && !terms_in_b) ? 1 : narrow;
+}
+
+/* Of so many products by a tiling. Batches of few tiles with long sums are often done by larger tiles, of which there are too few: 1.1 or 1.5 to 2.2
+ * times as long was measured. */
+static double tiled(const product *by, const tiling *t, const cutt_gemm *g, double products, double sms) {
+  enum { LONG = 2000, FEW = 2 };
+  static const double few_long = 1.4;
+  if (t->extent <= 0) return INFINITY;
+  const double k = (double)g->k, tiles = products * tiles_of(t, g);
+  if (products > 1 && !is_vector(g)) {
+    const double turns = ceil(tiles / sms);
+    return turns * (t->tile + t->term * k) * (k >= LONG && turns <= FEW ? few_long : 1);
+  }
+  const double most = is_vector(g) ? sms : most_parts(k) * sms;
+  const double parts = fmax(1, fmin(fmin(ceil(k / by->part), most), floor(sms / tiles)));
+  return fmax(1, tiles * parts / sms) * (t->tile + t->term * k / parts) + (parts > 1 ? by->join : 0);
+}
+
+double cutt_product_seconds(const cutt_type_info *type, const cutt_gemm *gemm, double products, int64_t multiprocessors,
+                            double flops, double memory) {
+  /* What planning expects of a multiprocessor of an H200 (blas/cublas_speed.c). */
+  static const double measured_flops = 456e9, measured_half = 5.68e12, us = 1e-6;
+  const double sms = fmax(1, (double)multiprocessors);
+  const double own = type->type == CUTT_F32 && !is_vector(gemm) ? of_floats(gemm) : 1;
+  const double slower = own * (type->bytes == 2 ? measured_half : measured_flops) * sms / flops;
+  const product *by = is_vector(gemm) ? vector_of(type->type, gemm) : product_of(type->type, type->bytes, gemm);
+  const double tiles = fmin(tiled(by, &by->first, gemm, products, sms), tiled(by, &by->second, gemm, products, sms));
+  return us * by->begin + fmax(us * slower * tiles, by->reading * memory);
 }

@@ -1,4 +1,4 @@
-/* What cuBLAS takes for products that the general formula (cost.c) does not fit. */
+/* What cuBLAS takes for products on a GPU. */
 #ifndef CUTT_CONTRACT_PRODUCT_SPEED_H
 #define CUTT_CONTRACT_PRODUCT_SPEED_H
 
@@ -14,15 +14,15 @@ typedef struct cutt_batched {
   double reading; /* times as long as memory takes for operands and results, at least */
 } cutt_batched;
 
-/* false: not such a product, but a dot product or one of larger extents than were measured. */
+/* false: a dot product, or one of larger extents. */
 bool cutt_batched_of(const cutt_type_info *type, const cutt_gemm *gemm, int64_t multiprocessors, cutt_batched *batched);
 
 /* Of a sum of k terms in a batch, which no multiprocessors share: such a launch takes as long at least, whatever else there is. */
 double cutt_batched_sum_seconds(const cutt_gemm *gemm);
 
-/* Of a launch of so many products of half types whose columns do not all begin at multiples of 16 bytes, if memory takes so long for
- * their operands and results; 0: they are others. */
-double cutt_unaligned_halves_seconds(const cutt_type_info *type, const cutt_gemm *gemm, double products,
-                                     int64_t multiprocessors, double memory);
+/* Of a launch of so many products of any extents, on a GPU with so many multiprocessors, of which together so many operations per second are
+ * expected, where memory takes so long for their operands and results. */
+double cutt_product_seconds(const cutt_type_info *type, const cutt_gemm *gemm, double products, int64_t multiprocessors,
+                            double flops, double memory);
 
 #endif

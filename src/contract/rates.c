@@ -16,8 +16,7 @@
 #include "model/machine.h"
 #include "plan/services.h"
 
-/* On the CPU, slow and what comes after it are the fit's. On a GPU, slow describes cuBLAS's tiles, by the extents of which
- * small products are rounded up, and call is a launch. */
+/* On the CPU, slow and what comes after it are the fit's. On a GPU products are predicted by product_speed.c, and call is a launch. */
 static const cutt_rates cpu_rates = {.call = 7e-8,
                                      .launch = 0.8e-6,
                                      .cache = 40e9,
@@ -29,13 +28,7 @@ static const cutt_rates cpu_rates = {.call = 7e-8,
                                      .vector_share = 0.15,
                                      .vector_edge = 14,
                                      .strided = 1.2e-9};
-static const cutt_rates gpu_rates = {.gpu = true,
-                                     .call = 4e-6,
-                                     .launch = 3e-6,
-                                     .cache = 1e12,
-                                     .slow = {1, 58, 58, 10},
-                                     .vector_share = 0.036,
-                                     .vector_edge = 40};
+static const cutt_rates gpu_rates = {.gpu = true, .call = 4e-6, .launch = 3e-6, .cache = 1e12};
 
 /* The compute capability of the first GPUs with tensor cores for doubles. */
 enum { FIRST_MATRIX_UNITS = 8, FIRST_BULK_COPIES = 9 };
@@ -186,7 +179,7 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   const cutt_blas *blas = plan->blas;
   const bool gpu = cutt_contraction_on_gpu(plan);
   const double flops = blas ? cutt_blas_speed(blas, c->type->type) : 0;
-  int64_t largest = 1 << 16;
+  int64_t largest = gpu ? (256 << 20) / c->type->bytes : 1 << 16;
   for (int t = 0; t < CUTT_TENSORS; ++t) largest = larger(largest, touched(c, t));
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;

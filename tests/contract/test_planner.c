@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "contract/choose.h"
+#include "contract/device_core.h"
+#include "contract/device_panel.h"
 #include "contract/product_speed.h"
 #include "support/check.h"
 
@@ -42,9 +44,6 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .call = 4e-6,
                                      .launch = 3e-6,
                                      .multiprocessors = 132,
-                                     .slow = {1, 58, 58, 10},
-                                     .vector_share = 0.03,
-                                     .vector_edge = 40,
                                      .permute_scale = 1};
 
 /* ------------------------------------------------------------------------------------------------- a random contraction */
@@ -384,7 +383,7 @@ static void test_long_sums(void **state) {
     double seconds;
   } timed[] = {{CUTT_F64, false, 64, 64, 1048576, 264e-6},  {CUTT_F64, false, 32, 32, 2097152, 259e-6},
                {CUTT_F64, false, 55, 55, 1331000, 377e-6},  {CUTT_F64, false, 19, 19, 3511808, 328e-6},
-               {CUTT_F64, false, 8, 64, 1048576, 1388e-6},  {CUTT_F64, true, 8, 64, 1048576, 192e-6},
+               {CUTT_F64, false, 8, 57, 615928, 104e-6},    {CUTT_F64, true, 8, 64, 1048576, 192e-6},
                {CUTT_F64, true, 8, 8, 7496192, 366e-6},     {CUTT_F64, false, 1, 8, 7496192, 136e-6},
                {CUTT_F32, true, 64, 64, 2313441, 1303e-6},  {CUTT_F32, false, 23, 23, 6229504, 1597e-6},
                {CUTT_F32, true, 8, 8, 18507528, 1420e-6},   {CUTT_F32, true, 8, 64, 2313441, 695e-6},
@@ -473,31 +472,45 @@ static void test_batch_together(void **state) {
   assert_true(count > 0 && best[0].cost.multiply < 2 * gpu_rates.call);
 }
 
-/* What cuBLAS takes for halves that are not aligned, as measured on an H200: m, n, k, and leading dimensions. */
-static void test_halves(void **state) {
+/* What cuBLAS takes for products of any size, as measured on an H200: how many, m, n, k, of which operands the terms follow each other. */
+static void test_products(void **state) {
   (void)state;
   static const struct timed {
-    int64_t m, n, k, lda, ldb, ldc;
+    cuttType_t type;
+    int64_t products, m, n, k;
+    int op_a, op_b;
     double seconds;
-  } timed[] = {{1443, 79, 61262, 61262, 61262, 1443, 212e-6},
-               {1860, 2759, 1408, 1860, 2759, 1860, 167e-6},
-               {715, 1489, 3795, 3795, 3795, 715, 108e-6},
-               {156688, 455, 7, 7, 7, 156688, 111e-6},
-               {58, 364565, 13, 58, 13, 58, 43e-6}};
-  const cutt_type_info *half = cutt_type_lookup(CUTT_F16);
+  } timed[] = {{CUTT_F64, 1, 304, 24, 1928, 0, 1, 10.95e-6},     {CUTT_F64, 82, 51, 2279, 18, 0, 0, 67.46e-6},
+               {CUTT_F64, 1, 33, 1727, 9766, 1, 0, 87.04e-6},    {CUTT_F64, 550, 7, 1, 1880, 0, 0, 39.68e-6},
+               {CUTT_F32, 1, 104, 823, 360, 0, 0, 11.15e-6},     {CUTT_F32, 457, 1039, 100, 8, 1, 1, 116.26e-6},
+               {CUTT_F32, 1, 1080, 16, 3040, 1, 0, 32.54e-6},    {CUTT_F32, 100, 80, 39, 7065, 1, 1, 386.18e-6},
+               {CUTT_F16, 1, 8088, 40, 400, 1, 1, 11.47e-6},     {CUTT_F16, 1110, 644, 32, 75, 1, 1, 174.18e-6},
+               {CUTT_F16, 1, 7044, 1, 17136, 1, 0, 95.87e-6},    {CUTT_BF16, 1, 1320, 1112, 19, 1, 1, 7.19e-6},
+               {CUTT_C32, 1, 2376, 124, 1320, 0, 0, 86.08e-6},   {CUTT_C32, 22, 600, 656, 56, 0, 0, 116.32e-6},
+               {CUTT_C32, 1, 1082, 423, 16224, 1, 1, 1182.1e-6}, {CUTT_C64, 1, 3520, 3672, 8, 1, 0, 169.89e-6},
+               {CUTT_C64, 1, 264, 495, 712, 0, 0, 32.16e-6},     {CUTT_C64, 1, 151, 1, 2536, 0, 0, 8.79e-6}};
   for (size_t i = 0; i < sizeof timed / sizeof *timed; ++i) {
     const struct timed *t = &timed[i];
-    const cutt_gemm gemm = {.m = t->m, .n = t->n, .k = t->k, .lda = t->lda, .ldb = t->ldb, .ldc = t->ldc, .batch = 1};
-    const double memory = 2.0 * (double)(t->m * t->k + t->k * t->n + t->m * t->n) / 4e12;
-    const double over = cutt_unaligned_halves_seconds(half, &gemm, 1, 132, memory) / t->seconds;
-    if (!(over > 0.6 && over < 1.7))
-      fail_msg("%d x %d x %d: predicted to take %.3g times as long", (int)t->m, (int)t->n, (int)t->k, over);
+    const cutt_type_info *type = cutt_type_lookup(t->type);
+    const cutt_gemm gemm = {.op_a = (cutt_op)t->op_a,
+                            .op_b = (cutt_op)t->op_b,
+                            .m = t->m,
+                            .n = t->n,
+                            .k = t->k,
+                            .lda = t->op_a ? t->k : t->m,
+                            .ldb = t->op_b ? t->n : t->k,
+                            .ldc = t->m};
+    const double elements = (double)(t->products * (t->m * t->k + t->k * t->n + t->m * t->n));
+    const double flops = type->bytes == 2 ? 749e12 : 60.2e12, products = (double)t->products;
+    const double memory = elements * type->bytes / 4.2e12;
+    const double over = cutt_product_seconds(type, &gemm, products, 132, flops, memory) / t->seconds;
+    if (!(over > 0.6 && over < 1.6))
+      fail_msg("%d of %d x %d x %d of %s: predicted to take %.3g times as long", (int)t->products, (int)t->m, (int)t->n,
+               (int)t->k, type->name, over);
+    /* On a GPU of half the speed nothing is faster, and what computes takes twice as long at most. */
+    const double slow = cutt_product_seconds(type, &gemm, products, 132, flops / 2, memory) / t->seconds;
+    assert_true(slow >= over && slow <= 2 * over);
   }
-  const cutt_gemm aligned = {.m = 64, .n = 64, .k = 64, .lda = 64, .ldb = 64, .ldc = 64},
-                  vector = {.m = 1, .n = 65, .k = 9};
-  assert_true(cutt_unaligned_halves_seconds(half, &aligned, 1, 132, 1e-6) == 0);
-  assert_true(cutt_unaligned_halves_seconds(half, &vector, 1, 132, 1e-6) == 0);
-  assert_true(cutt_unaligned_halves_seconds(cutt_type_lookup(CUTT_F32), &aligned, 1, 132, 1e-6) == 0);
 }
 
 /* What cuBLAS takes for small products in batches, as measured on an H200. */
@@ -525,12 +538,47 @@ static void test_batches(void **state) {
   assert_false(cutt_batched_of(cutt_type_lookup(CUTT_F32), &large, 132, &batched));
 }
 
+/* D(row, column) = sum of L(row, term) R(term, column), each with its first mode next to each other. */
+static void matrices(cuttType_t type, int64_t rows, int64_t columns, int64_t terms, cutt_contraction *c) {
+  *c = (cutt_contraction){.type = cutt_type_lookup(type), .beta_is_zero = true, .alpha_is_one = true, .modes = 3};
+  c->mode[0] = (cutt_contract_mode){.group = CUTT_GROUP_M, .extent = rows, .stride = {1, 0, 1}};
+  c->mode[1] = (cutt_contract_mode){.group = CUTT_GROUP_N, .extent = columns, .stride = {0, terms, rows}};
+  c->mode[2] = (cutt_contract_mode){.group = CUTT_GROUP_K, .extent = terms, .stride = {rows, 1, 0}};
+  c->volume[CUTT_LEFT] = rows * terms;
+  c->volume[CUTT_RIGHT] = terms * columns;
+  c->volume[CUTT_RESULT] = rows * columns;
+}
+
+/* A GPU of which most SMs have nothing to do takes about as long as one of which each has a block. */
+static void test_few_blocks(void **state) {
+  (void)state;
+  cutt_rates rates = gpu_rates;
+  rates.sm_shared = 228 << 10;
+  rates.block_shared = 227 << 10;
+  rates.matrix_units = rates.bulk_copies = true;
+  rates.blas_flops = rates.flops;
+  cutt_contraction few, one_each;
+  matrices(CUTT_F64, 15 * 64, 16, 992, &few);
+  matrices(CUTT_F64, 132 * 64, 16, 992, &one_each);
+  cutt_core_shape core[2];
+  cutt_core_choose(&few, &rates, true, &core[0]);
+  cutt_core_choose(&one_each, &rates, true, &core[1]);
+  assert_int_equal(core[0].panels, 1);
+  assert_true(core[0].seconds > 0.6 * core[1].seconds && core[0].seconds <= core[1].seconds);
+  matrices(CUTT_F32, 8 * 256, 24, 30, &few);
+  matrices(CUTT_F32, 132 * 256, 24, 30, &one_each);
+  cutt_panel_shape panel[2];
+  cutt_panel_choose(&few, &rates, CUTT_LEFT, &panel[0]);
+  cutt_panel_choose(&one_each, &rates, CUTT_LEFT, &panel[1]);
+  assert_true(panel[0].seconds > 0.6 * panel[1].seconds && panel[0].seconds <= panel[1].seconds);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing),   cmocka_unit_test(test_strided_dots),   cmocka_unit_test(test_large_results),
       cmocka_unit_test(test_long_sums), cmocka_unit_test(test_uncut),          cmocka_unit_test(test_with_limits),
       cmocka_unit_test(test_effort),    cmocka_unit_test(test_batch_together), cmocka_unit_test(test_batches),
-      cmocka_unit_test(test_halves),
+      cmocka_unit_test(test_products),  cmocka_unit_test(test_few_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void run_kernel(const fake_launch *launch) {
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
   if (!l.kernel && !l.flat_kernel && !l.window_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel &&
-      !l.combine_kernel && !l.sum_kernel && !l.join_kernel && !l.small_kernel && !l.staged_kernel &&
+      !l.core_kernel && !l.combine_kernel && !l.sum_kernel && !l.join_kernel && !l.small_kernel && !l.staged_kernel &&
       !l.stretch_kernel && !l.strip_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
@@ -73,6 +73,7 @@ static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
   *args = l.pass       ? sizeof *l.pass
           : l.multiply ? sizeof *l.multiply
           : l.panel    ? sizeof *l.panel
+          : l.core     ? sizeof *l.core
           : l.combine  ? sizeof *l.combine
           : l.sum      ? sizeof *l.sum
           : l.small    ? sizeof *l.small

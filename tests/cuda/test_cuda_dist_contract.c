@@ -189,6 +189,7 @@ static cuttResult plan_turn(const turn *t, int rank, const cuttDistLayout_t *lay
   options.panel = side_of(t) / PANELS;
   options.backend = odd && t->wrong == CPU_BACKEND ? CUTT_BACKEND_CPU : CUTT_BACKEND_CUDA;
   options.trust_arguments = t->trust || (odd && t->wrong == OTHER_TRUST);
+  if (t->fails_gemm) options.local_algorithm = "ttgt"; /* else there may be no product to fail */
   return cuttDistContractionPlanCreate(plan, t->s->comms[rank], &c, &options);
 }
 

@@ -212,6 +212,7 @@ static void contract_rank(void *what, int rank) {
   options.panel = j->side / PANELS;
   options.backend = CUTT_BACKEND_CUDA;
   options.trust_arguments = j->trust;
+  if (j->side == LARGE_SIDE) options.local_algorithm = "ttgt"; /* work by a library, between what ranks do themselves */
   if (cuttDistContractionPlanCreate(&plan, j->s->comms[rank], &c, &options))
     say(&p, cuttLastError());
   else
