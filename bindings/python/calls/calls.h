@@ -150,8 +150,9 @@ span span_of(const view *v, bool written);
 /* Does no result reach into what another array spans? spans: an input and a result by turns, which may come into another order.
  * Where one does, the function in Python looks closer. */
 bool lie_apart(span *spans, Py_ssize_t pairs);
+/* workspace: as much as the plan needs; NULL: of the operands' library, or what the library takes. */
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
-                            int64_t bytes);
+                            char *workspace, int64_t bytes);
 outcome execute_elementwise(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
 /* With memory for intermediates of its own. */
 outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);

@@ -138,7 +138,7 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
     bytes *= s->out.type.bytes;
     const view *right = s->operands > 1 ? &s->operand[1] : NULL;
     done = facts.kind == PERMUTES ? execute_permutation(facts.plan, &s->operand[0], &s->out, bytes)
-                                  : execute_contraction(&facts, &s->operand[0], right, &s->out, bytes);
+                                  : execute_contraction(&facts, &s->operand[0], right, &s->out, NULL, bytes);
   }
   Py_DECREF(plan);
   if (done != DONE) {

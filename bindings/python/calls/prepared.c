@@ -9,7 +9,39 @@ bool fits_layout(const layout *l, const view *v) {
   return true;
 }
 
-static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyObject **result) {
+/* A workspace of the caller's: enough memory of the operands' library and device, contiguous, aligned, and apart from the tensors. To be
+ * released after DONE only. */
+static outcome take_workspace(const prepared *p, const view *v, PyObject *given, view *space) {
+  const uintptr_t alignment = v[0].device == ON_CPU ? 64 : 256;
+  int64_t packed[MOST_AXES];
+  const outcome done = take_view(given, true, space);
+  if (done != DONE) return done;
+  const int64_t elements = elements_of(space->rank, space->shape);
+  bool plain = space->library == v[0].library && space->device == v[0].device && elements > 0 &&
+               (size_t)(elements * space->type.bytes) >= p->facts.workspace && (uintptr_t)space->data % alignment == 0;
+  pack_strides(space->rank, space->shape, space->type.bytes, packed);
+  for (int i = 0; i < space->rank; ++i) plain = plain && (space->shape[i] == 1 || space->strides[i] == packed[i]);
+  const span own = span_of(space, true);
+  for (int i = 0; i <= p->operands; ++i) {
+    const span other = span_of(&v[i], false);
+    plain = plain && (own.high <= other.low || other.high <= own.low);
+  }
+  if (plain) return DONE;
+  release_view(space);
+  return LEFT;
+}
+
+static outcome contract_prepared(const prepared *p, const view *v, PyObject *workspace, int64_t bytes) {
+  view space;
+  if (!workspace) return execute_contraction(&p->facts, &v[0], &v[1], &v[2], NULL, bytes);
+  outcome done = take_workspace(p, v, workspace, &space);
+  if (done != DONE) return done;
+  done = execute_contraction(&p->facts, &v[0], &v[1], &v[2], space.data, bytes);
+  release_view(&space);
+  return done;
+}
+
+static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyObject *workspace, PyObject **result) {
   const int n = p->operands;
   const layout *l = &p->array[n];
   PyObject *array = NULL;
@@ -35,7 +67,7 @@ static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyO
   else if (p->facts.kind == COMBINES)
     done = execute_elementwise(&p->facts, v, n, &v[n], bytes);
   else
-    done = execute_contraction(&p->facts, &v[0], &v[1], &v[2], bytes);
+    done = contract_prepared(p, v, workspace, bytes);
   release_view(&v[n]);
   if (done != DONE) {
     Py_XDECREF(array);
@@ -46,7 +78,8 @@ static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyO
   return *result ? DONE : FAILED;
 }
 
-static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *out, PyObject **result) {
+static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *out, PyObject *workspace,
+                             PyObject **result) {
   view v[MOST_ARRAYS];
   int views = 0;
   v[0].type.number = -1;
@@ -58,15 +91,16 @@ static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *o
     if (!fits_layout(&p->array[views], &v[views]) || !same_place(&v[0], &v[views])) done = LEFT;
   }
   if (done == DONE)
-    done = v[0].type.number == p->type && v[0].device == p->device ? execute_prepared(p, v, out, result) : LEFT;
+    done =
+        v[0].type.number == p->type && v[0].device == p->device ? execute_prepared(p, v, out, workspace, result) : LEFT;
   while (views > 0) release_view(&v[--views]);
   return done;
 }
 
-/* plan(a, out=None), plan(left, right, out=None), plan(a, b, c=None, out=None). A workspace of the caller's is for the method in Python. */
+/* plan(a, out=None), plan(left, right, out=None, workspace=None), plan(a, b, c=None, out=None). */
 static PyObject *call(PyObject *self, PyObject *arguments, PyObject *names) {
   const prepared *p = (const prepared *)self;
-  PyObject *result = NULL, *out = NULL;
+  PyObject *result = NULL, *out = NULL, *workspace = NULL;
   const Py_ssize_t count = PyTuple_Size(arguments), place = p->facts.kind == COMBINES ? 3 : p->operands; /* of out */
   bool plain = p->plan && count >= p->operands && count <= place + 1;
   for (Py_ssize_t i = p->operands; plain && i < count && i < place; ++i)
@@ -74,11 +108,13 @@ static PyObject *call(PyObject *self, PyObject *arguments, PyObject *names) {
   if (plain && count > place) out = PyTuple_GetItem(arguments, place);
   if (plain && names && PyDict_Size(names)) {
     PyObject *named = PyDict_GetItemString(names, "out");
-    plain = named && !out && PyDict_Size(names) == 1;
-    out = named;
+    if (p->facts.kind == CONTRACTS) workspace = PyDict_GetItemString(names, "workspace");
+    plain = !(named && out) && PyDict_Size(names) == (named != NULL) + (workspace != NULL);
+    if (named) out = named;
   }
   if (plain) {
-    const outcome done = call_prepared(p, arguments, out == Py_None ? NULL : out, &result);
+    const outcome done =
+        call_prepared(p, arguments, out == Py_None ? NULL : out, workspace == Py_None ? NULL : workspace, &result);
     if (done != LEFT) return result;
   }
   PyObject *method = PyObject_GetAttrString(self, "_call");

@@ -239,10 +239,10 @@ outcome execute_network(const plan_facts *facts, const view *operand, int operan
 }
 
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
-                            int64_t bytes) {
+                            char *workspace, int64_t bytes) {
   PyObject *array = NULL;
-  char *workspace = NULL; /* NULL: the library takes its own */
-  if (facts->workspace && left->library->reading == BY_TABLE &&
+  if (!facts->workspace) workspace = NULL;
+  if (facts->workspace && !workspace && left->library->reading == BY_TABLE &&
       make_memory(left, facts->workspace, &array, &workspace) == FAILED)
     return FAILED;
   place where;

@@ -206,6 +206,21 @@ class Workspaces(Case):
         self.refuse(lambda: self.plan(a, self.b, workspace=operand), "workspace overlaps with left")
         self.assertTrue(same(a, self.a))
 
+    def test_served(self):
+        """A plain workspace needs no function in Python, and what is not plain has it."""
+        size, out = self.plan.workspace, np.empty(self.plan.shape)
+        wrong = AssertionError("for the function in Python")
+        with unittest.mock.patch.object(cutt.ContractionPlan, "_call", side_effect=wrong):
+            for workspace in (self.aligned(size), self.aligned(size + 1000), self.aligned(8 * size).reshape(8, size), None):
+                self.assertIs(self.plan(self.a, self.b, out, workspace=workspace), out)
+                self.assertTrue(close(out, self.theirs, 200))
+                self.assertTrue(close(self.plan(self.a, self.b, out=None, workspace=workspace), self.theirs, 200))
+            for workspace in (self.aligned(size - 1), self.aligned(size, 8), self.aligned(2 * size)[::2], [0] * size):
+                with self.assertRaises(AssertionError):
+                    self.plan(self.a, self.b, out, workspace=workspace)
+            with self.assertRaises(AssertionError):
+                self.plan(self.a, self.b, out, workspace=self.aligned(size), threads=1)
+
     def test_threads(self):
         """One plan in many threads, each with a workspace of its own."""
         wrong = []
