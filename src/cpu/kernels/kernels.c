@@ -167,6 +167,11 @@ CUTT_DEFINE_TRANSPOSES(64)
 #else
 #define CUTT_IF_BYTES(f) NULL
 #endif
+#if CUTT_VECTOR_BYTES == 32 || defined(__AVX512VBMI__)
+#define CUTT_IF_SKIP_1(f) f
+#else
+#define CUTT_IF_SKIP_1(f) NULL
+#endif
 
 #if CUTT_VECTOR_BYTES >= 64
 #include "cpu/kernels/few.h"
@@ -341,8 +346,10 @@ static void strided(char *stage, const char *src, int64_t step, int64_t n, int64
 }
 
 #include "cpu/kernels/repeat.h"
-#if CUTT_VECTOR_BYTES >= 64
+#if CUTT_VECTOR_BYTES >= 32
 #include "cpu/kernels/skip.h"
+#endif
+#if CUTT_VECTOR_BYTES >= 64
 #include "cpu/kernels/spread.h"
 #endif
 
@@ -408,7 +415,7 @@ static void join_runs(char *dst, char *carry, const char *src, const int64_t *of
     if (skip > 0) {
       copy_bytes(dst, run, LINE - skip);
     } else if (have > 0) {
-      _mm512_stream_si512((void *)line, _mm512_mask_loadu_epi8(end, (__mmask64)~there, (const void *)(run - have)));
+      _mm512_stream_si512((void *)line, _mm512_mask_loadu_epi8(end, ~(__mmask64)there, (const void *)(run - have)));
     }
     if (have > 0) {
       at = LINE - have;
@@ -496,7 +503,7 @@ const cutt_cpu_byte_kernels CUTT_JOIN(cutt_cpu_byte_kernels_, CUTT_KERNEL_ISA) =
     .few = CUTT_IF_VBMI(few_1),
     .window = CUTT_IF_BYTES(window_1),
     .turn = CUTT_IF_VBMI(turn),
-    .skip = CUTT_IF_VBMI(skip_1),
+    .skip = CUTT_IF_SKIP_1(skip_1),
     .scatter = scatter,
 };
 
@@ -521,7 +528,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
               [3] = CUTT_IF_64(transpose_whole_8),
               [4] = CUTT_IF_64(transpose_whole_16)},
     .window = {NULL, CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8), NULL},
-    .skip = {NULL, CUTT_IF_64(skip_2), CUTT_IF_64(skip_4), CUTT_IF_64(skip_8), CUTT_IF_64(skip_16)},
+    .skip = {NULL, CUTT_IF_32(skip_2), CUTT_IF_32(skip_4), CUTT_IF_32(skip_8), CUTT_IF_32(skip_16)},
     .gather = gather,
     .strided = strided,
     .runs = runs,

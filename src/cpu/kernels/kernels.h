@@ -241,7 +241,8 @@ static inline bool cutt_cpu_has_turn(int64_t vector_bytes, bool byte_permutes, i
   return vector_bytes >= 64 && byte_permutes && n >= 3 && n <= 8;
 }
 static inline bool cutt_cpu_has_skip(int64_t vector_bytes, bool byte_permutes, int64_t w, int64_t step) {
-  return vector_bytes >= 64 && (w >= 2 || byte_permutes) && (step == -1 || (w <= 8 && step >= 2 && step <= 4));
+  const bool has_width = vector_bytes == 32 || (vector_bytes >= 64 && (w >= 2 || byte_permutes));
+  return has_width && (step == -1 || (w <= 8 && step >= 2 && step <= 4));
 }
 static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
 static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
