@@ -8,7 +8,8 @@
 /* Families of cores that have parameters of their own built in. */
 typedef enum cutt_cpu_core {
   CUTT_CPU_CORE_OTHER, /* Intel's, Arm's, and what is not known */
-  CUTT_CPU_CORE_ZEN,   /* AMD's, Zen 2 to 4 */
+  CUTT_CPU_CORE_ZEN,   /* AMD's with AVX-512 before Zen 5: Zen 4 */
+  CUTT_CPU_CORE_ZEN3,  /* AMD's without it: Zen 1 to 3 */
   CUTT_CPU_CORE_ZEN5,  /* AMD's, Zen 5 */
   CUTT_CPU_CORES
 } cutt_cpu_core;

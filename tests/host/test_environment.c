@@ -135,7 +135,8 @@ static int zen5_predicts(void) {
 }
 
 static int core_is_refused(void) {
-  return !(predicted() > 0) && strstr(cuttLastError(), "CUTT_CPU_CORE") && strstr(cuttLastError(), "xeon, zen and zen5")
+  return !(predicted() > 0) && strstr(cuttLastError(), "CUTT_CPU_CORE") &&
+                 strstr(cuttLastError(), "xeon, zen, zen3 and zen5")
              ? DONE
              : PERMUTATION;
 }

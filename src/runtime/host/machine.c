@@ -82,7 +82,7 @@ static const known_machine *find(const cutt_isa *isa, int threads) {
   return k;
 }
 
-/* Zen 2 to 4 are families 17h to 19h of AMD and of Hygon, and Zen 5 is 1Ah. */
+/* Zen 1 to 4 are families 17h to 19h of AMD and of Hygon, of which Zen 4 has AVX-512, and Zen 5 is 1Ah. */
 static cutt_cpu_core read_core(void) {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -94,7 +94,10 @@ static cutt_cpu_core read_core(void) {
   if (memcmp(vendor, "AuthenticAMD", 12) != 0 && memcmp(vendor, "HygonGenuine", 12) != 0) return CUTT_CPU_CORE_OTHER;
   if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return CUTT_CPU_CORE_OTHER;
   const unsigned family = (eax >> 8 & 15) + (eax >> 20 & 255);
-  return family >= 0x1A ? CUTT_CPU_CORE_ZEN5 : family >= 0x17 ? CUTT_CPU_CORE_ZEN : CUTT_CPU_CORE_OTHER;
+  if (family >= 0x1A) return CUTT_CPU_CORE_ZEN5;
+  if (family < 0x17) return CUTT_CPU_CORE_OTHER;
+  const bool avx512 = __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & bit_AVX512F);
+  return avx512 ? CUTT_CPU_CORE_ZEN : CUTT_CPU_CORE_ZEN3;
 #else
   return CUTT_CPU_CORE_OTHER;
 #endif
@@ -107,8 +110,10 @@ static const char *core_asked_for(void) {
 
 /* The family that CUTT_CPU_CORE names; CUTT_CPU_CORES: it names none. */
 static cutt_cpu_core asked_core(void) {
-  static const char *const names[CUTT_CPU_CORES] = {
-      [CUTT_CPU_CORE_OTHER] = "xeon", [CUTT_CPU_CORE_ZEN] = "zen", [CUTT_CPU_CORE_ZEN5] = "zen5"};
+  static const char *const names[CUTT_CPU_CORES] = {[CUTT_CPU_CORE_OTHER] = "xeon",
+                                                    [CUTT_CPU_CORE_ZEN] = "zen",
+                                                    [CUTT_CPU_CORE_ZEN3] = "zen3",
+                                                    [CUTT_CPU_CORE_ZEN5] = "zen5"};
   const char *asked = core_asked_for();
   if (!asked) return read_core();
   int core = 0;
@@ -119,7 +124,7 @@ static cutt_cpu_core asked_core(void) {
 /* Each plan comes by here, and must not ask the processor: in a virtual machine each of the five questions takes microseconds. */
 bool cutt_host_core_known(const char **why) {
   if (!core_asked_for() || asked_core() != CUTT_CPU_CORES) return true;
-  *why = "CUTT_CPU_CORE names no family of cores with parameters of its own; there are xeon, zen and zen5";
+  *why = "CUTT_CPU_CORE names no family of cores with parameters of its own; there are xeon, zen, zen3 and zen5";
   return false;
 }
 
@@ -160,7 +165,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
   k->machine.vector_bytes = isa->vector_bytes;
   k->machine.byte_permutes = isa->byte_permutes;
   k->machine.whole_lines = isa->vector_bytes == 64 && k->machine.core != CUTT_CPU_CORE_OTHER;
-  k->machine.asks_in_order = k->machine.core != CUTT_CPU_CORE_ZEN;
+  k->machine.asks_in_order = k->machine.core != CUTT_CPU_CORE_ZEN && k->machine.core != CUTT_CPU_CORE_ZEN3;
   k->machine.threads = threads;
   k->next = atomic_load(&known);
   atomic_store(&known, k);
