@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 import cutt
-from cutt import _arrays
+from cutt import _arrays, _compiled
 from hostile import Case, Dlpack, Interface, bad_results, contents, in_child
 from support import close, distinct, has_blas, need, noise, same
 
@@ -206,6 +206,7 @@ class Workspaces(Case):
         self.refuse(lambda: self.plan(a, self.b, workspace=operand), "workspace overlaps with left")
         self.assertTrue(same(a, self.a))
 
+    @unittest.skipIf(_compiled.calls is None, "CUTT_COMPILED=0: there is no compiled module to serve arrays")
     def test_served(self):
         """A plain workspace needs no function in Python, and what is not plain has it."""
         size, out = self.plan.workspace, np.empty(self.plan.shape)
