@@ -15,6 +15,8 @@
 /* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has
  * hardly any tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
 static const double worst_uncut = 2.05, mean_uncut = 1.007, worst_cut = 1.75, mean_cut = 1.015;
+/* The mean of fewer, as tests under a sanitizer draw them, says little: one case of 1.2 raises that of 15 by 0.013. */
+enum { FEW_CASES = 100 };
 
 static const cutt_rates cpu_rates = {.threads = 2,
                                      .flops = 50e9,
@@ -219,7 +221,7 @@ static void test_uncut(void **state) {
   }
   const double mean = exp(sum / cases);
   print_message("uncut: %.4f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases, worst);
-  assert_true(mean <= mean_uncut && worst <= worst_uncut);
+  assert_true(worst <= worst_uncut && (cases < FEW_CASES || mean <= mean_uncut));
 }
 
 /* With a limit of workspace, from none to all: an algorithm is always found, and it is near the best. */
@@ -250,7 +252,7 @@ static void test_with_limits(void **state) {
   const double mean = exp(sum / cases);
   print_message("with limits: %.3f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases,
                 worst);
-  assert_true(mean <= mean_cut && worst <= worst_cut);
+  assert_true(worst <= worst_cut && (cases < FEW_CASES || mean <= mean_cut));
 }
 
 /* Scalars, vectors and what has no modes at all have algorithms too. */
