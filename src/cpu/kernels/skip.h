@@ -91,18 +91,17 @@ CUTT_INLINE __m256i even(int w, __m256i a, __m256i b) {
 #define SKIP_TABLE(F, w)                                                                                               \
   { SKIP_8(F, w, 0), SKIP_8(F, w, 8), SKIP_8(F, w, 16), SKIP_8(F, w, 24) }
 #define SKIP_TABLES(F)                                                                                                 \
-  { SKIP_TABLE(F, 1), SKIP_TABLE(F, 2), SKIP_TABLE(F, 4), SKIP_TABLE(F, 8), SKIP_TABLE(F, 16) }
+  { SKIP_TABLE(F, 1), SKIP_TABLE(F, 2), SKIP_TABLE(F, 4), SKIP_TABLE(F, 8) }
 
 enum { NEAR_THIRD, FAR_THIRD, NEAR_BACK, FAR_BACK, OF_SECOND, OF_THIRD };
-static const uint8_t skip_table[][5][32] = {SKIP_TABLES(SKIP_NEAR_THIRD), SKIP_TABLES(SKIP_FAR_THIRD),
+static const uint8_t skip_table[][4][32] = {SKIP_TABLES(SKIP_NEAR_THIRD), SKIP_TABLES(SKIP_FAR_THIRD),
                                             SKIP_TABLES(SKIP_NEAR_BACK),  SKIP_TABLES(SKIP_FAR_BACK),
                                             SKIP_TABLES(SKIP_OF_SECOND),  SKIP_TABLES(SKIP_OF_THIRD)};
 
 CUTT_INLINE __m256i load_32(const char *src) { return _mm256_loadu_si256((const void *)src); }
 
 CUTT_INLINE __m256i table(int kind, int w) {
-  const int number = w == 1 ? 0 : w == 2 ? 1 : w == 4 ? 2 : w == 8 ? 3 : 4;
-  return load_32((const char *)skip_table[kind][number]);
+  return load_32((const char *)skip_table[kind][w == 1 ? 0 : w == 2 ? 1 : w == 4 ? 2 : 3]);
 }
 
 /* A permutation of a register: of numbers of 4 bytes, or of bytes from the same lane and from the other one. */
@@ -114,11 +113,14 @@ CUTT_INLINE permutation permutation_of(int w, bool backwards) {
   const __m256i up = _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5), down = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
   const __m256i up_8 = _mm256_setr_epi32(0, 1, 6, 7, 4, 5, 2, 3), down_8 = _mm256_setr_epi32(6, 7, 4, 5, 2, 3, 0, 1);
   const __m256i down_16 = _mm256_setr_epi32(4, 5, 6, 7, 0, 1, 2, 3);
-  permutation p = {table(backwards ? NEAR_BACK : NEAR_THIRD, w), table(backwards ? FAR_BACK : FAR_THIRD, w)};
-  if (w == 4) p.near = backwards ? down : up;
-  if (w == 8) p.near = backwards ? down_8 : up_8;
-  if (w == 16) p.near = down_16;
-  return p;
+  if (w < 4) {
+    const permutation bytes = {table(backwards ? NEAR_BACK : NEAR_THIRD, w),
+                               table(backwards ? FAR_BACK : FAR_THIRD, w)};
+    return bytes;
+  }
+  const __m256i order = w == 16 ? down_16 : w == 8 ? (backwards ? down_8 : up_8) : backwards ? down : up;
+  const permutation numbers = {order, order};
+  return numbers;
 }
 
 CUTT_INLINE __m256i permute(int w, __m256i v, const permutation *p) {
