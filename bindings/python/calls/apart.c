@@ -21,6 +21,8 @@ span span_of(const view *v, bool written) {
   return s;
 }
 
+bool overlap(const span *s, const span *other) { return s->low < other->high && other->low < s->high; }
+
 static int by_address(const void *left, const void *right) {
   const uintptr_t a = ((const span *)left)->low, b = ((const span *)right)->low;
   return a < b ? -1 : a > b;
@@ -53,7 +55,7 @@ static bool meets(const cells *c, const span *s) {
   const uintptr_t first = s->low >> c->shift, last = (s->high - 1) >> c->shift;
   for (uintptr_t cell = first ? first - 1 : 0; cell <= last; ++cell) {
     for (size_t i = place_of(c, cell); c->place[i]; i = (i + 1) & c->mask)
-      if (c->place[i]->low < s->high && s->low < c->place[i]->high) return true;
+      if (overlap(c->place[i], s)) return true;
   }
   return false;
 }

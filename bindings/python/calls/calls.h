@@ -65,7 +65,8 @@ void release_view(view *v);
 bool same_place(const view *v, const view *other); /* of one library, on one device, of one type */
 bool is_vouched_for(const view *v);
 bool same_shape(int rank, const int64_t *shape, const view *v);
-bool repeats(const view *v); /* a stride of 0 along an axis that is stepped along */
+bool repeats(const view *v);   /* a stride of 0 along an axis that is stepped along */
+bool is_packed(const view *v); /* its elements follow one another, the last axis first */
 int64_t elements_of(int rank, const int64_t *shape);
 void pack_strides(int rank, const int64_t *shape, int64_t bytes, int64_t *strides);
 
@@ -147,6 +148,7 @@ typedef struct span {
   bool written;
 } span;
 span span_of(const view *v, bool written);
+bool overlap(const span *s, const span *other);
 /* Does no result reach into what another array spans? spans: an input and a result by turns, which may come into another order.
  * Where one does, the function in Python looks closer. */
 bool lie_apart(span *spans, Py_ssize_t pairs);

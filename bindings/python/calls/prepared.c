@@ -13,18 +13,15 @@ bool fits_layout(const layout *l, const view *v) {
  * released after DONE only. */
 static outcome take_workspace(const prepared *p, const view *v, PyObject *given, view *space) {
   const uintptr_t alignment = v[0].device == ON_CPU ? 64 : 256;
-  int64_t packed[MOST_AXES];
   const outcome done = take_view(given, true, space);
   if (done != DONE) return done;
   const int64_t elements = elements_of(space->rank, space->shape);
-  bool plain = space->library == v[0].library && space->device == v[0].device && elements > 0 &&
+  bool plain = space->library == v[0].library && space->device == v[0].device && elements > 0 && is_packed(space) &&
                (size_t)(elements * space->type.bytes) >= p->facts.workspace && (uintptr_t)space->data % alignment == 0;
-  pack_strides(space->rank, space->shape, space->type.bytes, packed);
-  for (int i = 0; i < space->rank; ++i) plain = plain && (space->shape[i] == 1 || space->strides[i] == packed[i]);
   const span own = span_of(space, true);
   for (int i = 0; i <= p->operands; ++i) {
     const span other = span_of(&v[i], false);
-    plain = plain && (own.high <= other.low || other.high <= own.low);
+    plain = plain && !overlap(&own, &other);
   }
   if (plain) return DONE;
   release_view(space);

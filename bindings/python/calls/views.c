@@ -324,6 +324,14 @@ bool repeats(const view *v) {
   return false;
 }
 
+bool is_packed(const view *v) {
+  int64_t packed[MOST_AXES];
+  pack_strides(v->rank, v->shape, v->type.bytes, packed);
+  for (int i = 0; i < v->rank; ++i)
+    if (v->shape[i] > 1 && v->strides[i] != packed[i]) return false;
+  return true;
+}
+
 int64_t elements_of(int rank, const int64_t *shape) {
   int64_t elements = 1;
   for (int i = 0; i < rank; ++i)
