@@ -15,8 +15,12 @@
 /* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has
  * hardly any tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
 static const double worst_uncut = 2.05, mean_uncut = 1.007, worst_cut = 1.75, mean_cut = 1.015;
-/* The mean of fewer, as tests under a sanitizer draw them, says little: one case of 1.2 raises that of 15 by 0.013. */
-enum { FEW_CASES = 100 };
+
+/* The geometric mean of all but the worst, which has a bar of its own: of the 15 cases that tests under a sanitizer draw, a single one of 1.2
+ * raises the mean of all by 0.013. */
+static double mean_of_others(double sum_of_logs, double worst, int cases) {
+  return cases > 1 ? exp((sum_of_logs - log(worst)) / (cases - 1)) : 1;
+}
 
 static const cutt_rates cpu_rates = {.threads = 2,
                                      .flops = 50e9,
@@ -219,9 +223,10 @@ static void test_uncut(void **state) {
     if (s.best / least > worst) worst = s.best / least;
     sum += log(s.best / least);
   }
-  const double mean = exp(sum / cases);
-  print_message("uncut: %.4f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases, worst);
-  assert_true(worst <= worst_uncut && (cases < FEW_CASES || mean <= mean_uncut));
+  const double mean = mean_of_others(sum, worst, cases);
+  print_message("uncut: %.4f times the best in the geometric mean of %d but the worst, which is at %.3f\n", mean, cases,
+                worst);
+  assert_true(worst <= worst_uncut && mean <= mean_uncut);
 }
 
 /* With a limit of workspace, from none to all: an algorithm is always found, and it is near the best. */
@@ -249,10 +254,10 @@ static void test_with_limits(void **state) {
     if (over > worst) worst = over;
     sum += log(over);
   }
-  const double mean = exp(sum / cases);
-  print_message("with limits: %.3f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases,
-                worst);
-  assert_true(worst <= worst_cut && (cases < FEW_CASES || mean <= mean_cut));
+  const double mean = mean_of_others(sum, worst, cases);
+  print_message("with limits: %.3f times the best in the geometric mean of %d but the worst, which is at %.3f\n", mean,
+                cases, worst);
+  assert_true(worst <= worst_cut && mean <= mean_cut);
 }
 
 /* Scalars, vectors and what has no modes at all have algorithms too. */
