@@ -106,6 +106,14 @@ static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs
   return (cutt_gpu_spread){along, across};
 }
 
+/* The same of elements or words one by one, of which a thread has a batch in flight, each of another run: it gets that many runs where there
+ * are, and more threads are side by side along one. */
+static cutt_gpu_spread spread_batches(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t most,
+                                      uint32_t *step) {
+  const uint32_t side = larger(runs / CUTT_FLAT_BATCH, 1);
+  return spread(threads, accesses, runs, larger(most, threads / side), step);
+}
+
 /* The same of accesses of 16 bytes: so many lines of 128 bytes side by side where a run has as much, else one. */
 static cutt_gpu_spread whole_lines(uint32_t lines, uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t *step) {
   const uint32_t line = LINE / 16, most = accesses < lines * line ? line : lines * line;
@@ -479,7 +487,7 @@ bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const c
     load_lanes = store_lanes = 8;
   }
   if (c->scale.active) f->kernel = add_kernel(c, f->store);
-  f->loads = spread(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
+  f->loads = (f->load < 16 ? spread_batches : spread)(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);
   f->pitch = ((row_bytes + bank - 1) / bank | 1) * bank;

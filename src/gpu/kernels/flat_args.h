@@ -18,6 +18,7 @@ enum {
   CUTT_FLAT_MODES = 3,        /* most modes of M_m, and of M_k */
   CUTT_FLAT_THREADS = 256,
   CUTT_FLAT_LANES = 32,     /* of a warp */
+  CUTT_FLAT_BATCH = 8,      /* loads of a thread that are in flight at once, of less than 16 bytes */
   CUTT_FLAT_HALF_LINE = 64, /* bytes: in flat_async.cu two rows of up to so many share a line of shared memory */
   CUTT_FLAT_COPIES = 4,     /* most accesses of a thread in a copy of runs */
   CUTT_FLAT_NARROW = 8      /* the same of up to 4 bytes */

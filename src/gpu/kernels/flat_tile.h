@@ -7,9 +7,12 @@
 #include "early.h"
 #include "flat_args.h"
 
-enum { FLAT_BLOCKS = 4 };                   /* that fit on an SM: 64 registers for each thread */
-enum { FLAT_BATCH = 8, FLAT_BATCH_16 = 4 }; /* loads of a thread that are in flight at once, and of 16 bytes */
-#define FLAT_NOWHERE UINT32_MAX             /* no place in shared memory */
+enum { FLAT_BLOCKS = 4 }; /* that fit on an SM: 64 registers for each thread */
+enum {
+  FLAT_BATCH = CUTT_FLAT_BATCH,
+  FLAT_BATCH_16 = 4
+};                              /* loads of a thread that are in flight at once, and of 16 bytes */
+#define FLAT_NOWHERE UINT32_MAX /* no place in shared memory */
 
 /* Where row, or column, number n begins. single: they are counted over one mode. */
 DEVICE int64_t flat_offset(const cutt_flat_runs *runs, uint32_t n, bool single) {
