@@ -55,8 +55,9 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
     [SINGLE] = {"single", "B", "bytes moved by blocks of one tile at a time, which load or store and never both"},
     [FLAT_SINGLE] = {"flat_single", "B", "the same without tables, where L2 does not hold both tensors"},
-    [FLAT_HALVES] = {"flat_halves", "B",
-                     "bytes moved without tables where elements of 2 bytes are added to the output"},
+    [FLAT_HALVES] =
+        {"flat_halves", "B",
+         "bytes moved without tables where elements of 2 bytes are added to an output that L2 does not hold"},
     [FLAT_LINES] =
         {"flat_lines", "B",
          "bytes moved by asynchronous copies without tables where rows have one line, and of columns single ones"},
@@ -107,7 +108,7 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 0.963,
                                             [LARGE_BLOCKS] = 0.125,
                                             [SINGLE] = 0.0184,
                                             [FLAT_SINGLE] = 0.134,
-                                            [FLAT_HALVES] = 0.323,
+                                            [FLAT_HALVES] = 0.19,
                                             [COPIES] = 3,
                                             [FLAT_LINES] = 0.035,
                                             [LOADS] = 2.52,
@@ -137,7 +138,7 @@ static const double sm_share = 1.0 / 50;      /* of the copy's bandwidth that on
 static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's bandwidth */
 static const double flight_least = 32 * 1024;
 /* Bytes that a thread without tables asks for at once, 16 at a time; and accesses, of elements. */
-enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
+enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = CUTT_FLAT_BATCH };
 /* Without tables memory is busy from so many bytes in flight on: what a thread asks for comes in one go, after what it works out for
  * that. */
 static const double flat_flight_least = 48 * 1024;
@@ -475,7 +476,8 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
    * and what is added to, gain nothing by more. */
   if (n->async && !n->windows && !adds && n->access.shared_load > 2)
     part[FLAT_LINES] = part[TRAFFIC] * ((n->row_span < 2 * LINE) + single_lines(n->column_span));
-  if (adds && n->access.shared_load < 4 && !n->access.copies) part[FLAT_HALVES] = part[TRAFFIC] + part[CACHED];
+  if (adds && n->access.shared_load < 4 && !n->access.copies)
+    part[FLAT_HALVES] = part[TRAFFIC]; /* nothing in L2: measured */
   if (n->windows) /* whose elements a thread takes from shared memory one by one, while its block asks for nothing */
     part[FLAT_SINGLE] = part[TRAFFIC] * n->thread_elements * 0.01;
   else if (
