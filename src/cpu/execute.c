@@ -79,7 +79,7 @@ static bool prefetches(const cutt_cpu_split *split, int64_t chunk) {
   return chunk < split->chunks - 1 || 2 * split->last >= split->full;
 }
 
-/* Items [first, end), one after another, each tile prefetching the next one. */
+/* Items [first, end), one after another, each tile prefetching the next one, unless that reads the same again. */
 static void run_some(const cutt_cpu_job *j, int64_t first, int64_t end, cutt_cpu_scratch *s) {
   const cutt_cpu_plan *p = j->p;
   cutt_cpu_outer_at outer;
@@ -113,10 +113,10 @@ static void run_some(const cutt_cpu_job *j, int64_t first, int64_t end, cutt_cpu
       if (at + 1 < it.to) {
         cutt_cpu_sequence_next(p, &q);
         ahead.base = it.in + q.in;
-        if (prefetches(&p->split_k, q.chunk)) ahead.runs = p->aheads;
+        if (ahead.base != t.in && prefetches(&p->split_k, q.chunk)) ahead.runs = p->aheads;
       } else if (item + 1 < end && next.from < next.to) {
         ahead.base = next.in + after.in;
-        if (prefetches(&p->split_m, next.chunk_m)) ahead.runs = p->aheads;
+        if (ahead.base != t.in && prefetches(&p->split_m, next.chunk_m)) ahead.runs = p->aheads;
       }
       if (p->transpose) {
         cutt_cpu_transpose_tile(j, &t, s, &ahead);

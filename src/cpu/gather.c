@@ -177,7 +177,8 @@ void cutt_cpu_gather_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cutt
       continue;
     }
     if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */
-      p->kernels->join_runs(dst, carry, src, p->row, t->rows, t->shared_run, t->first, t->last, ahead);
+      (p->broadcasts ? p->kernels->join_again : p->kernels->join_runs)(dst, carry, src, p->row, t->rows, t->shared_run,
+                                                                       t->first, t->last, ahead);
       continue;
     }
     if (j->direct && p->non_temporal && p->repeats > 1 && p->repeats * p->w >= LINE &&

@@ -413,6 +413,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   p->window_vector = cutt_cpu_window_vector(machine->vector_bytes);
   p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
+  for (int i = 0; i < c->rank; ++i) p->broadcasts = p->broadcasts || c->mode[i].in_stride == 0;
   p->kernel = t.kernel;
   p->non_temporal = t.non_temporal;
   p->one_stream = t.along;

@@ -36,6 +36,7 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_few few_indices;
   int64_t window_vector; /* bytes of the output that have windows of their own */
   bool guards_windows;   /* the kernel can be asked to read no more than elements */
+  bool broadcasts;       /* some mode of the input has stride 0: the same elements again and again */
   cutt_cpu_kernel kernel;
   cutt_scale scale;
   int64_t in_start, out_start; /* bytes from the caller's pointers to element (0, ..., 0) */

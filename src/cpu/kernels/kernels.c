@@ -400,22 +400,27 @@ CUTT_INLINE void join_lines(bool repeated, int64_t w, char *dst, char *carry, co
 /* See kernels.h. */
 #if CUTT_VECTOR_BYTES >= 64
 /* The end of a run waits in a register: through memory, as above, the line would be loaded before the two stores that it is of are done.
- * Of a run nothing beyond it is read. */
-static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
-                      bool first, bool last, cutt_cpu_ahead *ahead) {
+ * Of a run nothing beyond it is read: by loads under a mask or, for runs that are repeated, by a permute, which takes a little longer. For a load
+ * under a mask that reaches into a page without memory takes 1000 cycles, though nothing of that page is wanted; and a row that is
+ * repeated may begin or end with its page. */
+CUTT_INLINE void join_in_registers(bool again, char *dst, char *carry, const char *src, const int64_t *offset,
+                                   int64_t n, int64_t bytes, bool first, bool last, cutt_cpu_ahead *ahead) {
   enum { LINE = CUTT_CPU_LINE, FEW = 4 };
   int64_t have = (int64_t)((uintptr_t)dst & (LINE - 1)), skip = first ? have : 0;
   char *line = dst - have;
   const char *run = src;
   uint64_t there = _bzhi_u64(UINT64_MAX, (uint32_t)have); /* bytes of the line that are of the run before */
-  __m512i end = _mm512_maskz_loadu_epi8((__mmask64)(first ? 0 : there), (const void *)(carry + LINE - have));
+  __m512i end = again ? _mm512_loadu_si512((const void *)carry)
+                      : _mm512_maskz_loadu_epi8((__mmask64)(first ? 0 : there), (const void *)(carry + LINE - have));
   for (int64_t k = 0; k < n; ++k) {
     run = src + offset[k];
     int64_t at = 0;
     if (skip > 0) {
       copy_bytes(dst, run, LINE - skip);
     } else if (have > 0) {
-      _mm512_stream_si512((void *)line, _mm512_mask_loadu_epi8(end, ~(__mmask64)there, (const void *)(run - have)));
+      _mm512_stream_si512((void *)line,
+                          again ? cutt_joined(1, have, end, _mm512_loadu_si512((const void *)run))
+                                : _mm512_mask_loadu_epi8(end, ~(__mmask64)there, (const void *)(run - have)));
     }
     if (have > 0) {
       at = LINE - have;
@@ -430,10 +435,19 @@ static void join_runs(char *dst, char *carry, const char *src, const int64_t *of
     for (; at + LINE <= bytes; at += LINE, line += LINE) cutt_store_line(line, run + at);
     have = bytes - at;
     there = _bzhi_u64(UINT64_MAX, (uint32_t)have);
-    end = _mm512_maskz_loadu_epi8((__mmask64)there, (const void *)(run + at));
+    end = again ? _mm512_loadu_si512((const void *)(run + bytes - LINE))
+                : _mm512_maskz_loadu_epi8((__mmask64)there, (const void *)(run + at));
   }
   memcpy(carry, run + bytes - LINE, LINE);
   if (last) copy_bytes(line, run + bytes - have, have);
+}
+static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
+                      bool first, bool last, cutt_cpu_ahead *ahead) {
+  join_in_registers(false, dst, carry, src, offset, n, bytes, first, last, ahead);
+}
+static void join_again(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
+                       bool first, bool last, cutt_cpu_ahead *ahead) {
+  join_in_registers(true, dst, carry, src, offset, n, bytes, first, last, ahead);
 }
 #else
 static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
@@ -534,6 +548,11 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .runs = runs,
     .repeat = repeat,
     .join_runs = join_runs,
+#if CUTT_VECTOR_BYTES >= 64
+    .join_again = join_again,
+#else
+    .join_again = join_runs,
+#endif
     .join_repeats = join_repeats,
     .store_lines = store_lines,
     .fence = fence,

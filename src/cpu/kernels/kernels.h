@@ -305,6 +305,9 @@ typedef struct cutt_cpu_kernels {
    * as for cutt_cpu_shift_fn; ahead is prefetched meanwhile. */
   void (*join_runs)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
                     bool first, bool last, cutt_cpu_ahead *ahead);
+  /* The same for runs that are repeated, wherever they begin and end. */
+  void (*join_again)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
+                     bool first, bool last, cutt_cpu_ahead *ahead);
   /* The same for n elements, `repeats` times each of w bytes: at least 64 bytes of each, and dst is aligned to w. */
   void (*join_repeats)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t repeats,
                        int64_t w, bool first, bool last);
