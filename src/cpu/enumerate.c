@@ -428,10 +428,11 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   return count;
 }
 
-/* Are both sides gone through from one end to the other, in stretches that L1 holds, as a copy does? */
+/* Are both sides gone through from one end to the other, in stretches that L1 holds, as a copy does, or in runs of a page and more? */
 static bool goes_along(const cutt_canonical *c) {
-  enum { STRETCH = 16 * 1024 };
+  enum { STRETCH = 16 * 1024, LONG_RUN = 4096 };
   if (c->rank <= 1) return true;
+  if (c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].extent >= LONG_RUN / c->elem_bytes) return true;
   const int64_t distance = cutt_cpu_distance(&c->mode[c->rank - 1]);
   return c->out_order[c->rank - 1] == c->rank - 1 && distance > 0 && distance <= STRETCH / c->elem_bytes;
 }

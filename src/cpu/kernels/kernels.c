@@ -233,7 +233,7 @@ CUTT_INLINE void copy_lines(char *dst, const char *src, int64_t n) {
 
 /* Runs from these lengths on are copied in whole lines, and left to the C library, whose copy of what comes from a cache far away is the
  * faster one. */
-enum { RUN_OF_LINES = 256, LONG_RUN = 8 * 1024 };
+enum { RUN_OF_LINES = 256, LONG_RUN = 4 * 1024 };
 
 CUTT_INLINE void copy_runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n,
                            int64_t bytes) {
