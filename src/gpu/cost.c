@@ -464,7 +464,7 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
   part[FLAT_WARPS] =
       tiles * cycle * (n->access.copies ? 0.2 * warps + copied_block : warps * (n->joined ? flat_least_share : 1));
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
-  part[FLAT_LAST] = accesses * 1e-9;
+  part[FLAT_LAST] = n->access.copies ? 0 : accesses * 1e-9; /* those of a copy are few, and begin at once */
   part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
   part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least_share : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
@@ -508,9 +508,10 @@ static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, c
   part[STORE_UNITS] = store.along * rounds;
   if (adds_to_output(c)) part[ADDED_STEPS] = store.along * rounds;
   if (shared_load < 4) part[GATHERS] = bytes / shared_load / WARP * cycle;
-  /* Words of columns that begin anywhere are put together as those of rows are. */
-  const int anywhere = (n->access.load == 0) + cutt_gpu_stores_anywhere(&n->access);
-  part[UNALIGNED] = anywhere * bytes / 4 / WARP * cycle;
+  /* Words of columns that begin anywhere are put together as those of rows are, and each column has ends that are no words. */
+  const double column_ends = 0.5, words = bytes / 4 / WARP;
+  part[UNALIGNED] = (n->access.load == 0 ? words : 0) * cycle;
+  if (cutt_gpu_stores_anywhere(&n->access)) part[UNALIGNED] += (words + column_ends * bytes / n->column_bytes) * cycle;
   part[TILES] = rounds;
   if (stages == 1) {
     part[LATENCY] = rounds;
