@@ -209,7 +209,9 @@ static void transpose_staged(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
   char *out = t->out + p->segment_out[segment];
   char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->cols + c0 : 0);
   int64_t pos[CUTT_CPU_MAX_STEP], lead[CUTT_CPU_MAX_STEP];
-  for (int64_t c = 0; c < cols; ++c) {
+  const bool moved = !p->non_temporal && !p->scale.active && p->run_stride == p->w; /* as they are: all by one call */
+  for (int64_t c = 0; moved && c < cols; ++c) pos[c] = c * p->stage_stride;
+  for (int64_t c = 0; !moved && c < cols; ++c) {
     char *place = s->stage + c * p->stage_stride;
     lead[c] = cutt_cpu_begin_run(j, t, out + p->col_out[c0 + c], place, carry[p->non_temporal ? c : 0]);
     pos[c] = c * p->stage_stride + lead[c];
@@ -217,9 +219,11 @@ static void transpose_staged(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, c
   for (int64_t i = 0; i < t->inners; ++i) {
     transpose_block(j, t, s->stage + p->inner_pos[i], pos, in + p->inner_in[i], cols, ahead);
   }
-  for (int64_t c = 0; c < cols; ++c) {
-    cutt_cpu_flush_run(j, t, out + p->col_out[c0 + c], s->stage + c * p->stage_stride, lead[c],
-                       t->rows * t->inners * p->w, carry[p->non_temporal ? c : 0], 0);
+  const int64_t bytes = t->rows * t->inners * p->w;
+  if (moved) p->kernels->runs(out, p->col_out + c0, s->stage, pos, cols, bytes);
+  for (int64_t c = 0; !moved && c < cols; ++c) {
+    cutt_cpu_flush_run(j, t, out + p->col_out[c0 + c], s->stage + c * p->stage_stride, lead[c], bytes,
+                       carry[p->non_temporal ? c : 0], 0);
   }
 }
 
