@@ -265,151 +265,151 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
 /* ------------------------------------------------------------------------------------------------------------------- tiles */
 
 /* `count` vectors, or one number, of a row along a free mode. */
-#define DEFINE_ALONG(name, T)                                                                                            \
-  CUTT_INLINE void place_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {         \
-    const vector_##name none = {0};                                                                                      \
-    put_##name(s, kind, load_##name(l), kind == CUTT_PASS_MULTIPLY ? load_##name(r) : none, r, first);                   \
-  }                                                                                                                      \
-  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool ask, int count,           \
-                                const char *l, const char *r, int64_t at, char *out) {                                   \
-    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                             \
-    sums_##name sums[4];                                                                                                 \
-    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                            \
-    l += at;                                                                                                             \
-    const char *const asked = kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? r : NULL;                                    \
-    if (plain && ask) ask_by(l, asked, (int64_t)count *V, FURTHER_BYTES);                                                \
-    for (int i = 0; i < count && plain; ++i) {                                                                           \
-      place_##name(&sums[0], kind, l + i * V, r + i * step, true);                                                       \
-      const vector_##name total = total_##name(&sums[0], t->conjugate);                                                  \
-      memcpy(out + at + i * V, &total, V);                                                                               \
-    }                                                                                                                    \
-    if (plain) return;                                                                                                   \
-    for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                         \
-    for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                   \
-      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                   \
-      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                        \
-      for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                    \
-    }                                                                                                                    \
-    for (int i = 0; i < count; ++i) {                                                                                    \
-      vector_##name total = total_##name(&sums[i], t->conjugate);                                                        \
-      if (!plain && t->adds) total += load_##name(out + at + i * V);                                                     \
-      memcpy(out + at + i * V, &total, V);                                                                               \
-    }                                                                                                                    \
-  }                                                                                                                      \
-  /* The last vectors of a row: `count`, of which the last one has only so many bytes in it. */                          \
-  CUTT_INLINE void add_end_##name(sums_##name *sums, cutt_pass_kind kind, int count, int64_t part, const char *l,        \
-                                  const char *r, bool first) {                                                           \
-    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                             \
-    const vector_##name none = {0};                                                                                      \
-    for (int i = 0; i + 1 < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, first);                    \
-    const char *lp = l + (count - 1) * V, *rp = r + (count - 1) * step;                                                  \
-    const vector_##name x = (vector_##name)cutt_part_load(lp, part);                                                     \
-    const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(rp, part) : none;                 \
-    put_##name(&sums[count - 1], kind, x, y, rp, first);                                                                 \
-  }                                                                                                                      \
-  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, int count, int64_t part,           \
-                              const char *l, const char *r, int64_t at, char *out) {                                     \
-    sums_##name sums[4];                                                                                                 \
-    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                            \
-    l += at;                                                                                                             \
-    add_end_##name(sums, kind, count, part, l, r, true);                                                                 \
-    for (int64_t s = 1; s < t->terms; ++s) {                                                                             \
-      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                   \
-      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                        \
-      add_end_##name(sums, kind, count, part, ls, rs, false);                                                            \
-    }                                                                                                                    \
-    for (int i = 0; i < count; ++i) {                                                                                    \
-      const int64_t here = i + 1 < count ? V : part;                                                                     \
-      vector_##name total = total_##name(&sums[i], t->conjugate);                                                        \
-      if (t->adds) total += take_##name(out + at + i * V, here);                                                         \
-      keep_##name(out + at + i * V, total, t->room ? V : here);                                                          \
-    }                                                                                                                    \
-  }                                                                                                                      \
-  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, const char *l,                 \
-                                  const char *r, int64_t at, int64_t bytes, char *out) {                                 \
-    const int64_t vectors = (bytes - at + V - 1) / V, part = bytes - at - (vectors - 1) * V;                             \
-    switch (vectors) {                                                                                                   \
-      case 1:                                                                                                            \
-        end_##name(t, kind, ask, 1, part, l, r, at, out);                                                                \
-        return;                                                                                                          \
-      case 2:                                                                                                            \
-        end_##name(t, kind, ask, 2, part, l, r, at, out);                                                                \
-        return;                                                                                                          \
-      case 3:                                                                                                            \
-        end_##name(t, kind, ask, 3, part, l, r, at, out);                                                                \
-        return;                                                                                                          \
-      case 4:                                                                                                            \
-        end_##name(t, kind, ask, 4, part, l, r, at, out);                                                                \
-        return;                                                                                                          \
-      default:                                                                                                           \
-        return;                                                                                                          \
-    }                                                                                                                    \
-  }                                                                                                                      \
-  CUTT_INLINE void one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r, int64_t at,    \
-                              char *out) {                                                                               \
-    sum_##name sum;                                                                                                      \
-    T total[ELEMENT_##name / sizeof(T)];                                                                                 \
-    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                            \
-    l += at;                                                                                                             \
-    put_one_##name(&sum, kind, l, r, true);                                                                              \
-    for (int64_t s = 1; s < t->terms; ++s)                                                                               \
-      put_one_##name(&sum, kind, l + (t->term[0][s] - t->term[0][0]), r + (t->term[1][s] - t->term[1][0]), false);       \
-    total_one_##name(&sum, t->conjugate, total);                                                                         \
-    for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                          \
-      if (t->adds) total[i] += number_##name(out + at + i * (int)sizeof(T));                                             \
-    memcpy(out + at, total, sizeof total);                                                                               \
-  }                                                                                                                      \
-  CUTT_INLINE void row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool ask, int64_t row,           \
-                              int64_t bytes) {                                                                           \
-    char *const out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                          \
-    const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                      \
-    const char *r = t->operand[1] + t->row[1][row] + t->term[1][0];                                                      \
-    int64_t at = 0;                                                                                                      \
-    for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                        \
-    if (MASKS && !plain) {                                                                                               \
-      end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                                \
-      return;                                                                                                            \
-    }                                                                                                                    \
-    for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                                \
-    for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                         \
-  }                                                                                                                      \
-  CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                        \
-    cutt_pass_tile own = *callers; /* which no store to D may change */                                                  \
-    const cutt_pass_tile *const t = &own;                                                                                \
-    const int64_t bytes = own.n * ELEMENT_##name, terms = own.terms, *const term[2] = {own.term[0], own.term[1]};        \
-    const bool adds = own.adds;                                                                                          \
-    /* Terms that follow each other closely, and long rows, are read faster than a processor fetches them unasked. */    \
-    const int64_t next = plain || terms < 2 ? 0 : term[0][1] - term[0][0];                                               \
-    const bool ask_terms = (next > 0 && next < AHEAD_BYTES) || (next && bytes >= LONG_BYTES);                            \
-    const bool ask = t->may_ask[0] && (plain || ask_terms);                                                              \
-    /* Of rows that follow each other in memory one after the other is added, so that all is read in order: of short   \
-     * ones some at a time, whose sums are in registers. */ \
-    const bool in_order = t->in_order && next >= bytes && next < bytes + LINE_BYTES && bytes > IN_ORDER_BYTES;           \
-    const int64_t some = TOGETHER_BYTES / (kind == CUTT_PASS_MULTIPLY ? 2 * bytes : bytes);                              \
-    const int64_t together = !in_order ? terms : some < TOGETHER_ROWS ? 1 : some;                                        \
-    for (int64_t begin = 0, end; begin < terms; begin = end) {                                                           \
-      end = terms - begin > own.each ? begin + own.each : terms;                                                         \
-      for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
-        for (int64_t s = begin; s < end; s += own.terms) {                                                               \
-          own.term[0] = term[0] + s;                                                                                     \
-          own.term[1] = term[1] + s;                                                                                     \
-          own.adds = adds || s > 0;                                                                                      \
-          if (together == 1) {                                                                                           \
-            own.terms = 1; /* a constant, with which there is no loop */                                                 \
-            row_##name(t, kind, plain, ask, row, bytes);                                                                 \
-          } else {                                                                                                       \
-            own.terms = end - s < together ? end - s : together;                                                         \
-            row_##name(t, kind, plain, ask, row, bytes);                                                                 \
-          }                                                                                                              \
-        }                                                                                                                \
-      }                                                                                                                  \
-    }                                                                                                                    \
-  }                                                                                                                      \
-  CUTT_INLINE void along_any_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                      \
-    if (t->terms == 1 && !t->adds)                                                                                       \
-      along_##name(t, kind, true);                                                                                       \
-    else                                                                                                                 \
-      along_##name(t, kind, false);                                                                                      \
+#define DEFINE_ALONG(name, T)                                                                                          \
+  CUTT_INLINE void place_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {       \
+    const vector_##name none = {0};                                                                                    \
+    put_##name(s, kind, load_##name(l), kind == CUTT_PASS_MULTIPLY ? load_##name(r) : none, r, first);                 \
+  }                                                                                                                    \
+  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool ask, int count,         \
+                                const char *l, const char *r, int64_t at, char *out) {                                 \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
+    sums_##name sums[4];                                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    const char *const asked = kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? r : NULL;                                  \
+    if (plain && ask) ask_by(l, asked, (int64_t)count *V, FURTHER_BYTES);                                              \
+    for (int i = 0; i < count && plain; ++i) {                                                                         \
+      place_##name(&sums[0], kind, l + i * V, r + i * step, true);                                                     \
+      const vector_##name total = total_##name(&sums[0], t->conjugate);                                                \
+      memcpy(out + at + i * V, &total, V);                                                                             \
+    }                                                                                                                  \
+    if (plain) return;                                                                                                 \
+    for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                       \
+    for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
+      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                      \
+      for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                  \
+    }                                                                                                                  \
+    for (int i = 0; i < count; ++i) {                                                                                  \
+      vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
+      if (!plain && t->adds) total += load_##name(out + at + i * V);                                                   \
+      memcpy(out + at + i * V, &total, V);                                                                             \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  /* The last vectors of a row: `count`, of which the last one has only so many bytes in it. */                        \
+  CUTT_INLINE void add_end_##name(sums_##name *sums, cutt_pass_kind kind, int count, int64_t part, const char *l,      \
+                                  const char *r, bool first) {                                                         \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
+    const vector_##name none = {0};                                                                                    \
+    for (int i = 0; i + 1 < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, first);                  \
+    const char *lp = l + (count - 1) * V, *rp = r + (count - 1) * step;                                                \
+    const vector_##name x = (vector_##name)cutt_part_load(lp, part);                                                   \
+    const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(rp, part) : none;               \
+    put_##name(&sums[count - 1], kind, x, y, rp, first);                                                               \
+  }                                                                                                                    \
+  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, int count, int64_t part,         \
+                              const char *l, const char *r, int64_t at, char *out) {                                   \
+    sums_##name sums[4];                                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    add_end_##name(sums, kind, count, part, l, r, true);                                                               \
+    for (int64_t s = 1; s < t->terms; ++s) {                                                                           \
+      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->may_ask[1] ? rs : NULL, count * V);                      \
+      add_end_##name(sums, kind, count, part, ls, rs, false);                                                          \
+    }                                                                                                                  \
+    for (int i = 0; i < count; ++i) {                                                                                  \
+      const int64_t here = i + 1 < count ? V : part;                                                                   \
+      vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
+      if (t->adds) total += take_##name(out + at + i * V, here);                                                       \
+      keep_##name(out + at + i * V, total, t->room ? V : here);                                                        \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, const char *l,               \
+                                  const char *r, int64_t at, int64_t bytes, char *out) {                               \
+    const int64_t vectors = (bytes - at + V - 1) / V, part = bytes - at - (vectors - 1) * V;                           \
+    switch (vectors) {                                                                                                 \
+      case 1:                                                                                                          \
+        end_##name(t, kind, ask, 1, part, l, r, at, out);                                                              \
+        return;                                                                                                        \
+      case 2:                                                                                                          \
+        end_##name(t, kind, ask, 2, part, l, r, at, out);                                                              \
+        return;                                                                                                        \
+      case 3:                                                                                                          \
+        end_##name(t, kind, ask, 3, part, l, r, at, out);                                                              \
+        return;                                                                                                        \
+      case 4:                                                                                                          \
+        end_##name(t, kind, ask, 4, part, l, r, at, out);                                                              \
+        return;                                                                                                        \
+      default:                                                                                                         \
+        return;                                                                                                        \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r, int64_t at,  \
+                              char *out) {                                                                             \
+    sum_##name sum;                                                                                                    \
+    T total[ELEMENT_##name / sizeof(T)];                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    put_one_##name(&sum, kind, l, r, true);                                                                            \
+    for (int64_t s = 1; s < t->terms; ++s)                                                                             \
+      put_one_##name(&sum, kind, l + (t->term[0][s] - t->term[0][0]), r + (t->term[1][s] - t->term[1][0]), false);     \
+    total_one_##name(&sum, t->conjugate, total);                                                                       \
+    for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                        \
+      if (t->adds) total[i] += number_##name(out + at + i * (int)sizeof(T));                                           \
+    memcpy(out + at, total, sizeof total);                                                                             \
+  }                                                                                                                    \
+  CUTT_INLINE void row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool ask, int64_t row,         \
+                              int64_t bytes) {                                                                         \
+    char *const out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                        \
+    const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                    \
+    const char *r = t->operand[1] + t->row[1][row] + t->term[1][0];                                                    \
+    int64_t at = 0;                                                                                                    \
+    for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                      \
+    if (MASKS && !plain) {                                                                                             \
+      end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                              \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                              \
+    for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                       \
+  }                                                                                                                    \
+  CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
+    cutt_pass_tile own = *callers; /* which no store to D may change */                                                \
+    const cutt_pass_tile *const t = &own;                                                                              \
+    const int64_t bytes = own.n * ELEMENT_##name, terms = own.terms, *const term[2] = {own.term[0], own.term[1]};      \
+    const bool adds = own.adds;                                                                                        \
+    /* Terms that follow each other closely, and long rows, are read faster than a processor fetches them unasked. */  \
+    const int64_t next = plain || terms < 2 ? 0 : term[0][1] - term[0][0];                                             \
+    const bool ask_terms = (next > 0 && next < AHEAD_BYTES) || (next && bytes >= LONG_BYTES);                          \
+    const bool ask = t->may_ask[0] && (plain || ask_terms);                                                            \
+    /* Of rows that follow each other in memory one after the other is added, so that all is read in order; */         \
+    /* of short ones some at a time, whose sums are in registers. */                                                   \
+    const bool in_order = t->in_order && next >= bytes && next < bytes + LINE_BYTES && bytes > IN_ORDER_BYTES;         \
+    const int64_t some = TOGETHER_BYTES / (kind == CUTT_PASS_MULTIPLY ? 2 * bytes : bytes);                            \
+    const int64_t together = !in_order ? terms : some < TOGETHER_ROWS ? 1 : some;                                      \
+    for (int64_t begin = 0, end; begin < terms; begin = end) {                                                         \
+      end = terms - begin > own.each ? begin + own.each : terms;                                                       \
+      for (int64_t row = 0; row < t->rows; ++row) {                                                                    \
+        for (int64_t s = begin; s < end; s += own.terms) {                                                             \
+          own.term[0] = term[0] + s;                                                                                   \
+          own.term[1] = term[1] + s;                                                                                   \
+          own.adds = adds || s > 0;                                                                                    \
+          if (together == 1) {                                                                                         \
+            own.terms = 1; /* a constant, with which there is no loop */                                               \
+            row_##name(t, kind, plain, ask, row, bytes);                                                               \
+          } else {                                                                                                     \
+            own.terms = end - s < together ? end - s : together;                                                       \
+            row_##name(t, kind, plain, ask, row, bytes);                                                               \
+          }                                                                                                            \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void along_any_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                    \
+    if (t->terms == 1 && !t->adds)                                                                                     \
+      along_##name(t, kind, true);                                                                                     \
+    else                                                                                                               \
+      along_##name(t, kind, false);                                                                                    \
   }
 
 #include "contract/kernels/dots.h"
