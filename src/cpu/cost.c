@@ -427,7 +427,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     if (t->skips) { /* whole vectors, as windows that follow one another, but by permutes that are always the same */
       const double share = machine->vector_bytes >= 64 ? 0.5 : 0.7;
       n[CUTT_CPU_COUNT_GATHERS] = 0;
-      n[CUTT_CPU_COUNT_FLUSHES] *= 2; /* each call begins with its permutes and ends with a part of a vector */
+      /* Each call begins with its permutes and ends with a part of a vector, which in L2 takes as long again as a run. */
+      if (cutt_cpu_fits_l2(machine, c)) n[CUTT_CPU_COUNT_FLUSHES] *= 2;
       n[CUTT_CPU_COUNT_WINDOWS_NEAR] = share * bytes / LINE * (double)(apart - 1);
     } else if (t->in_step != 0 && !t->non_temporal) { /* two and more in a store */
       n[CUTT_CPU_COUNT_GATHERS] /= 2;
