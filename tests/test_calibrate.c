@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/problems.h"
 #include "support/wisdom.h"
 
 enum { REPORT_BYTES = 65536 };
@@ -235,11 +236,46 @@ static void refuses(void **unused) {
   }
 }
 
+/* A third are views of arrays, in all ways that modes can lie; none is a plain copy, and all are within their memory. */
+static void draws_permutations_and_views(void **unused) {
+  (void)unused;
+  enum { COUNT = 3000, BYTES = 100000, MOST = 200000 };
+  int views = 0, backwards = 0, repeated = 0, in_steps = 0, out_steps = 0, in_parts = 0, out_parts = 0;
+  for (int number = 0; number < COUNT; number++) {
+    cutt_canonical c, again;
+    assert_success(cutt_calibration_draw(7, number, BYTES, MOST, &c));
+    assert_success(cutt_calibration_draw(7, number, BYTES, MOST, &again));
+    assert_memory_equal(&c.volume, &again.volume, sizeof c.volume);
+    assert_memory_equal(c.mode, again.mode, (size_t)c.rank * sizeof c.mode[0]);
+    const int64_t bytes = c.volume * c.elem_bytes;
+    assert_true(bytes >= BYTES / 8 && bytes <= MOST);
+    assert_true(c.in_low == 0 && c.out_low == 0 && c.in_high <= MOST && c.out_high <= MOST);
+    assert_true(c.in_start >= 0 && c.in_start < c.in_high && c.out_start >= 0 && c.out_start < c.out_high);
+    assert_true(c.rank > 1 || c.mode[0].in_stride != 1 || c.mode[0].out_stride != 1);
+    bool back = false, again_and_again = false;
+    for (int i = 0; i < c.rank; i++) {
+      back = back || c.mode[i].in_stride < 0;
+      again_and_again = again_and_again || c.mode[i].in_stride == 0;
+    }
+    const bool in_step = c.mode[0].in_stride > 1, out_step = c.mode[c.out_order[0]].out_stride > 1;
+    const bool in_gaps = c.in_high > bytes && !in_step, out_gaps = c.out_high > bytes && !out_step;
+    backwards += back;
+    repeated += again_and_again;
+    in_steps += in_step;
+    out_steps += out_step;
+    in_parts += in_gaps;
+    out_parts += out_gaps;
+    views += back || again_and_again || in_step || out_step || in_gaps || out_gaps;
+  }
+  assert_true(views > COUNT / 5 && views < COUNT / 3);
+  assert_true(backwards > 50 && repeated > 50 && in_steps > 20 && out_steps > 20 && in_parts > 50 && out_parts > 50);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calibrates), cmocka_unit_test(goes_to_its_own_folder),
-      cmocka_unit_test(stops),      cmocka_unit_test(stops_within_the_fit),
-      cmocka_unit_test(refuses),
+      cmocka_unit_test(draws_permutations_and_views), cmocka_unit_test(calibrates),
+      cmocka_unit_test(goes_to_its_own_folder),       cmocka_unit_test(stops),
+      cmocka_unit_test(stops_within_the_fit),         cmocka_unit_test(refuses),
   };
   return cmocka_run_group_tests_name("calibrate", tests, wisdom_open_folder, wisdom_close_folder);
 }
