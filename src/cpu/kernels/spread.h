@@ -16,6 +16,14 @@ CUTT_INLINE bool spreads(int64_t w, int64_t stride) {
   return w <= 8 && stride > 0 && 3 * stride + w <= 64;
 }
 
+/* Elements of a vector to their places. */
+CUTT_INLINE void spread_store(int w, void *to, uint64_t mask, __m512i v) {
+  if (w == 1) _mm512_mask_storeu_epi8(to, (__mmask64)mask, v);
+  if (w == 2) _mm512_mask_storeu_epi16(to, (__mmask32)mask, v);
+  if (w == 4) _mm512_mask_storeu_epi32(to, (__mmask16)mask, v);
+  if (w == 8) _mm512_mask_storeu_epi64(to, (__mmask8)mask, v);
+}
+
 /* w is a constant. */
 CUTT_INLINE void spread_elements(int w, char *dst, int64_t stride, const char *src, int64_t n) {
   /* Where lines hold a whole number of strides, each store is of a line: the first one begins at an element near the
@@ -39,17 +47,16 @@ CUTT_INLINE void spread_elements(int w, char *dst, int64_t stride, const char *s
     mask |= UINT64_C(1) << to;
   }
   const __m512i index = load_index(w, place);
-  for (int64_t k = 0; k < n; k += per) {
+  int64_t k = 0;
+  for (; n - k >= 64 / w; k += per) {
+    const __m512i v = _mm512_loadu_si512((const void *)(src + k * w));
+    spread_store(w, dst + k * stride, mask, merge_permuted(w, v, UINT64_MAX, index, v));
+  }
+  for (; k < n; k += per) { /* less than a vector is there */
     const int64_t left = n - k;
-    __m512i v =
-        left >= 64 / w ? _mm512_loadu_si512((const void *)(src + k * w)) : load_part(src + k * w, (uint32_t)(left * w));
+    const __m512i v = load_part(src + k * w, (uint32_t)(left * w));
     if (left < per) mask = _bzhi_u64(mask, (uint32_t)((lead + (left - 1) * stride) / w + 1));
-    v = merge_permuted(w, v, UINT64_MAX, index, v);
-    void *to = dst + k * stride;
-    if (w == 1) _mm512_mask_storeu_epi8(to, (__mmask64)mask, v);
-    if (w == 2) _mm512_mask_storeu_epi16(to, (__mmask32)mask, v);
-    if (w == 4) _mm512_mask_storeu_epi32(to, (__mmask16)mask, v);
-    if (w == 8) _mm512_mask_storeu_epi64(to, (__mmask8)mask, v);
+    spread_store(w, dst + k * stride, mask, merge_permuted(w, v, UINT64_MAX, index, v));
   }
 }
 
