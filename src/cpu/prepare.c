@@ -321,8 +321,9 @@ static bool asks_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cu
   return p->window ? distance >= 2 * CUTT_CPU_LINE : distance > c->elem_bytes && distance <= CUTT_CPU_LINE;
 }
 
-/* Copies what an execution needs of the geometry. near: the data are in L2. */
-static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near, cutt_cpu_plan *p) {
+/* Copies what an execution needs of the geometry. */
+static void keep_tile(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t,
+                      cutt_cpu_plan *p) {
   enum { STEP_AHEAD = 2048 };
   const int64_t w = c->elem_bytes;
   p->rows = t->rows, p->cols = t->cols, p->apart = t->apart, p->inners = t->inners, p->segments = t->segments;
@@ -344,9 +345,9 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near
   p->collected = t->collected ? cutt_cpu_step_bytes(t, w) : 0;
   p->repeats = t->repeats;
   p->in_step = t->in_step * w;
-  if (!near && t->direct && !t->non_temporal && asks_along(c, t, p)) {
+  if (!cutt_cpu_fits_l2(machine, c) && t->direct && !t->non_temporal && asks_along(c, t, p)) {
     p->aheads = 0; /* the next tile's runs */
-    p->step_ahead = STEP_AHEAD;
+    p->step_ahead = p->window || machine->asks_in_order ? STEP_AHEAD : 0;
   }
   p->by_segments = t->by_segments;
   if (t->turned > 0) {
@@ -422,8 +423,8 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->tiles_ahead = t.tiles_ahead;
   p->one_line = t.one_line;
   /* Of lines in the last-level cache that would take as long again: measured, docs/log.md. */
-  p->asks_for_output =
-      t.run_stride > 1 && c->volume > cutt_most_cached(machine->stream_bytes) / (c->elem_bytes * (1 + t.run_stride));
+  p->asks_for_output = machine->asks_in_order && t.run_stride > 1 &&
+                       c->volume > cutt_most_cached(machine->stream_bytes) / (c->elem_bytes * (1 + t.run_stride));
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;
@@ -442,7 +443,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   strides s;
   find_strides(c, &t, &s);
   fill_tables(c, &t, &s, &f, machine->vector_bytes, p);
-  keep_tile(c, &t, cutt_cpu_fits_l2(machine, c), p);
+  keep_tile(machine, c, &t, p);
   plan_loops(c, &t, &s, p);
   return CUTT_SUCCESS;
 }
