@@ -374,7 +374,7 @@ static void runs_to_places_apart(void **unused) {
       few.threads = 1;
       few.seed = (uint64_t)turn;
       const cutt_candidate each = gather(1, turn % 2 ? 71 : 0, 1, 0, false);
-      assert_true(tile_of(&few, &each).by_segments == (lengths[n] * w <= 64));
+      assert_true(tile_of(&few, &each).by_segments == (lengths[n] * w <= 256));
       if (!test_try_candidate(&few, &each, &ran)) fail();
       assert_true(ran);
     }

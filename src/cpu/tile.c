@@ -309,12 +309,13 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->turned_mode = mode;
 }
 
-/* Few runs for each segment: a call for each segment would take longer than short ones. */
+/* Few runs for each segment: a call for each segment would take longer than short ones. Of several lines, where rows are not what a kernel of
+ * their own copies. */
 static void find_segments(cutt_cpu_tile *t, int64_t w) {
-  enum { LONG_RUN = 8192, LEAST = 4 };
+  enum { LONG_RUN = 8192, LEAST = 4, MANY_LINES = 4 };
+  const int64_t most = t->rows == 1 ? LONG_RUN : (t->in_step == 0 && !t->skips ? MANY_LINES : 1) * CUTT_CPU_LINE;
   t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && t->run_stride == 1 &&
-                   t->turned == 0 && t->repeats == 1 && t->segments >= LEAST &&
-                   t->run * w <= (t->rows == 1 ? LONG_RUN : CUTT_CPU_LINE);
+                   t->turned == 0 && t->repeats == 1 && t->segments >= LEAST && t->run * w <= most;
 }
 
 /* Rows at a small distance from each other, which need no table. What is skipped of them must not be what another segment of the tile
