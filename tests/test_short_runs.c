@@ -106,28 +106,31 @@ static void short_runs(void **unused) {
   }
 }
 
-/* All elements backwards, and every second to fifth one, of rows with a gap behind each, which change places; with all of a row, and a part, in a tile. */
+/* All elements backwards, and every second to fifth one, of rows with a gap behind each, which change places; with all of a row, and a part, in a tile.
+ * Past the caches the line in which two rows meet is put together of both, but where one thread's rows end and another's begin. */
 static void every_other_element_of_rows(void **unused) {
   (void)unused;
   static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16, CUTT_F32};
-  static const int64_t lengths[][2] = {{7, 0}, {64, 0}, {65, 0}, {203, 0}, {203, 64}, {1000, 144}};
+  static const int64_t lengths[][3] = {{7, 0, 3},    {64, 0, 3},     {65, 0, 3},   {203, 0, 3},
+                                       {203, 64, 3}, {1000, 144, 3}, {259, 0, 30}, {1031, 0, 200}};
   static const int perm[3] = {0, 2, 1};
   int turn = 0;
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
       for (int64_t step = -1; step <= 5; step += step < 0 ? 3 : 1) {
-        const int64_t extents[3] = {lengths[n][0], 3, 2}, row = (step < 0 ? 1 : step) * lengths[n][0] + 1;
-        const int64_t strides[3] = {step, row, 3 * row};
+        const int64_t extents[3] = {lengths[n][0], lengths[n][2], 2}, row = (step < 0 ? 1 : step) * lengths[n][0] + 1;
+        const int64_t strides[3] = {step, row, lengths[n][2] * row};
         test_problem p = test_packed(types[t], 3, extents, perm);
         p.in_strided = true;
         memcpy(p.in_strides, strides, sizeof strides);
         if (types[t] == CUTT_F32) p.has_alpha = true, p.alpha.f32[0] = 3;
         p.in_at = places[turn % 6];
         p.out_at = places[turn / 6 % 6];
-        p.threads = 1;
+        p.threads = 1 + turn % 3;
         p.seed = (uint64_t)++turn;
         for (int non_temporal = 0; non_temporal < 2; non_temporal++) {
-          const cutt_candidate q = gather(turn % 2, 0, 1, lengths[n][1], non_temporal);
+          cutt_candidate q = gather(turn % 2, 0, 1, lengths[n][1], non_temporal);
+          q.threads = p.threads;
           bool ran = false;
           if (!test_try_candidate(&p, &q, &ran)) fail();
           assert_true(ran || non_temporal);

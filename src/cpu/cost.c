@@ -241,8 +241,22 @@ static bool follows_in_input(const cutt_canonical *c, const cutt_cpu_tile *t) {
   return stride * t->extent[mode] == elements && positions * elements * c->elem_bytes >= LONG_RANGE;
 }
 
+/* Are several short runs joined that follow one another in the input, too, with gaps that are no longer than they are? */
+static bool joins_in_order(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_RUN = 1024 };
+  if (!t->joins || t->shared_run * c->elem_bytes >= LONG_RUN) return false;
+  for (int i = 0; i < c->rank; ++i) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_ROW || t->extent[mode] == 1) continue;
+    const int64_t stride = c->mode[mode].in_stride;
+    return stride > 0 && stride <= 2 * t->shared_run + LINE / c->elem_bytes;
+  }
+  return false;
+}
+
 bool cutt_cpu_asks_into_l1(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
   enum { MOST_COLUMNS = 40, MOST_ROWS = 32, MOST_ROW_BYTES = 128 };
+  if (cutt_cpu_asks_for_next_row(t, c->elem_bytes) || joins_in_order(c, t)) return true;
   return t->cols <= MOST_COLUMNS && t->rows <= MOST_ROWS && t->rows * c->elem_bytes <= MOST_ROW_BYTES &&
          3 * cutt_cpu_elements(t) * c->elem_bytes <= machine->l1_bytes && follows_in_input(c, t);
 }
@@ -367,7 +381,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     return;
   }
   if (t->joins) {
-    n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_JOINED_NEAR : CUTT_CPU_COUNT_JOINED] = bytes / LINE;
+    const bool near = (t->prefetch == CUTT_CPU_TO_L1) != cutt_cpu_asks_into_l1(c, t, machine);
+    n[near ? CUTT_CPU_COUNT_JOINED_NEAR : CUTT_CPU_COUNT_JOINED] = bytes / LINE;
     /* The line in which a run of the tile begins is carried to it from the tile before: half of what a join takes. */
     n[CUTT_CPU_COUNT_JOINS] = volume / (double)(t->shared_run * t->repeats) + 0.5 * volume / (double)t->run;
     if (t->repeats > 1) { /* hardly any input, for which lines, tiles and runs wait */

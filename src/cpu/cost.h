@@ -72,7 +72,8 @@ cutt_cpu_along_term cutt_cpu_along_term_of(const cutt_canonical *canonical, cons
 int64_t cutt_cpu_most_cached(const cutt_canonical *canonical, const cutt_cpu_machine *machine);
 
 /* Do hardware prefetchers have the next tile in L2, since tiles follow one another in the input, and has L1 room for a tile, the next one and
- * the output? Then that is asked for into L1 at no cost, and who asks for it into L2 pays what others pay for L1. */
+ * the output? Or are rows copied backwards, or short runs joined that follow one another? Then that is asked for into L1 at no cost, and who
+ * asks for it into L2 pays what others pay for L1. */
 bool cutt_cpu_asks_into_l1(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine);
 
 /* Input runs that a transpose along rows is counted as; whichever of its rows or lines it prefetches, but not the next tile's. */

@@ -1,4 +1,6 @@
 /* A tile whose runs are gathered from the input: parts that are contiguous on both sides, or elements one by one. */
+#include <string.h>
+
 #include "base/number.h"
 #include "cpu/execute.h"
 
@@ -48,6 +50,34 @@ static void scatter_runs(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char 
   }
 }
 
+/* Elements in_step bytes apart to one run past the caches, in whole lines: the one that the tile before has left unfinished is put together
+ * with its bytes, and so is the last one by the next tile, but for an item's first and last. */
+static void skip_past(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *dst, const char *src, char *line,
+                      char *carry, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const int64_t lead = (int64_t)((uintptr_t)dst & (LINE - 1));
+  const int64_t head = lead > 0 ? smaller(t->rows, (LINE - lead) / p->w) : 0, begun = lead + head * p->w;
+  if (head > 0 && t->first) {
+    p->skip(dst, src, head, p->in_step, false);
+  } else if (head > 0) {
+    memcpy(line, carry + LINE - lead, (size_t)lead);
+    p->skip(line + lead, src, head, p->in_step, false);
+    if (begun < LINE) { /* no more than that */
+      if (t->last) p->kernels->copy(dst - lead, line, begun);
+      memcpy(carry + LINE - begun, line, (size_t)begun);
+      return;
+    }
+    p->kernels->store_lines(dst - lead, line, 1);
+  }
+  const int64_t whole = (t->rows - head) * p->w / LINE * LINE / p->w, done = head + whole, rest = t->rows - done;
+  const int64_t few = ahead->runs > 0 ? GATHER_BYTES / p->w : larger(1, whole);
+  for (int64_t i = head; i < done; i += few) {
+    p->skip(dst + i * p->w, src + i * p->in_step, smaller(done - i, few), p->in_step, true);
+    cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+  }
+  p->skip(t->last ? dst + done * p->w : carry + LINE - rest * p->w, src + done * p->in_step, rest, p->in_step, false);
+}
+
 static void gather_run(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *to, const char *from,
                        cutt_cpu_ahead *ahead, cutt_cpu_drain *d) {
   const cutt_cpu_plan *p = j->p;
@@ -58,7 +88,7 @@ static void gather_run(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *t
     return;
   }
   if (p->skip) {
-    p->skip(to, from, t->rows, p->in_step, j->direct && p->non_temporal);
+    p->skip(to, from, t->rows, p->in_step, false);
     return;
   }
   if (p->in_step != 0 && ahead->runs == 0 && !d->writes) {
@@ -186,8 +216,12 @@ void cutt_cpu_gather_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cutt
       p->kernels->join_repeats(dst, carry, src, p->row, t->rows, p->repeats, p->w, t->first, t->last);
       continue;
     }
+    if (j->direct && p->skip && p->non_temporal) {
+      skip_past(j, t, dst, src, s->stage, carry, ahead);
+      continue;
+    }
     cutt_cpu_drain written = {.at = 0};
-    if (j->direct && (p->skip || !p->non_temporal)) {
+    if (j->direct && !p->non_temporal) {
       gather_run(j, t, dst, src, ahead, &written);
       continue;
     }

@@ -205,7 +205,8 @@ static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canoni
   f.steps = (t->along && !t->tiles_ahead) || (steps && !tiles_stay(machine, c, t));
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (steps && f.runs > CUTT_CPU_MAX_TABLE) return (prefetch){.run = t->steps_cols, .steps = true};
-  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t) || t->skips) f.runs = 0;
+  if (t->skips && !cutt_cpu_asks_for_next_row(t, c->elem_bytes)) f.runs = 0;
+  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t)) f.runs = 0;
   return f;
 }
 

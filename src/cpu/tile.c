@@ -319,9 +319,9 @@ static void find_segments(cutt_cpu_tile *t, int64_t w) {
 }
 
 /* Rows at a small distance from each other, which need no table. What is skipped of them must not be what another segment of the tile
- * wants, if stores go past the caches: then each run of a tile begins and ends with parts of lines, so that it has to be long. */
+ * wants, if stores go past the caches: then lines in which runs meet are put together, so that runs must not be short. */
 static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
-  enum { FAR = 2 * CUTT_CPU_LINE, LONG = 2048 };
+  enum { FAR = 2 * CUTT_CPU_LINE, LONG = 256 };
   int64_t step = 0;
   if (t->kernel != CUTT_CPU_GATHER || t->shared_run > 1 || t->repeats > 1) return;
   for (int i = 0; i < c->rank; ++i) {

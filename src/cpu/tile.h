@@ -183,6 +183,18 @@ static inline int64_t cutt_cpu_step_bytes(const cutt_cpu_tile *tile, int64_t ele
 cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
                                              const cutt_cpu_tile *tile);
 
+/* Bytes by which to tell where the data is: of the output or the whole that it is a part of, or, if that is more, of what input and output span
+ * in the mean, where each element takes a line at most. */
+int64_t cutt_cpu_touched(const cutt_canonical *canonical);
+
+/* Are rows copied backwards past the caches, each while the next one is asked for, from its lowest address on? Hardware prefetchers begin anew with
+ * each row, and follow what goes down for long alone. */
+static inline bool cutt_cpu_asks_for_next_row(const cutt_cpu_tile *tile, int64_t elem_bytes) {
+  enum { LONG_ROW = 16 * 1024 };
+  return tile->skips && tile->in_step < 0 && tile->non_temporal && tile->split_k < 0 &&
+         tile->rows * elem_bytes <= LONG_ROW;
+}
+
 /* Does L2 hold the input and the output, or those that they are parts of? */
 bool cutt_cpu_fits_l2(const cutt_cpu_machine *machine, const cutt_canonical *canonical);
 

@@ -10,6 +10,12 @@ CUTT_INLINE void skip_elements(int w, char *dst, const char *src, int64_t n, int
   for (int64_t k = 0; k < n; ++k) memcpy(dst + k * w, src + k * step * w, (size_t)w);
 }
 
+/* The same of a vector's elements to a vector on the stack, which stands for one behind which there is nothing to be read. */
+CUTT_INLINE const char *skip_apart(int w, char *vector, const char *src, int64_t step) {
+  skip_elements(w, vector, src, CUTT_VECTOR_BYTES / w, step);
+  return vector;
+}
+
 /* Elements before the first whole line, of n, where stores go past the caches. */
 CUTT_INLINE int64_t skip_head(int w, const char *dst, int64_t n, bool past) {
   const int64_t head = past ? (int64_t)(-(uintptr_t)dst & 63) / w : 0;
@@ -37,6 +43,11 @@ CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bo
     _Pragma("GCC unroll 3") for (int r = 1; r < step; ++r) v =
         cutt_permute(w, v, index[r - 1], _mm512_loadu_si512((const void *)(from + 64 * r)));
     cutt_put_64(past, dst + k * w, v);
+  }
+  if (past && n - k == per) { /* a line that is written in part would be read */
+    char last[64];
+    cutt_put_64(past, dst + k * w, _mm512_loadu_si512((const void *)skip_apart(w, last, src + k * step * w, step)));
+    return;
   }
   skip_elements(w, dst + k * w, src + k * step * w, n - k, step);
 }
@@ -163,6 +174,11 @@ CUTT_INLINE void skip(int w, int step, char *dst, const char *src, int64_t n, bo
   int64_t k = skip_head(w, dst, n, past);
   skip_elements(w, dst, src, k, step);
   for (; k + per < n; k += per) put_32(past, dst + k * w, skip_vector(w, step, src + k * step * w, &t));
+  if (past && n - k == per) {
+    char last[32];
+    put_32(past, dst + k * w, load_32(skip_apart(w, last, src + k * step * w, step)));
+    return;
+  }
   skip_elements(w, dst + k * w, src + k * step * w, n - k, step);
 }
 
