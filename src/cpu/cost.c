@@ -308,8 +308,9 @@ static int64_t blocks_across(const cutt_cpu_tile *t, bool staged, int64_t column
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
   static const double unlike = 1.3, short_ends = 3, filled = 0.75,
-                      far_filled = 1.4; /* of what a line takes that is gathered, or walked along */
-  static const double with_gaps = 6;    /* of what an output run takes that has none */
+                      far_filled = 1.4;                     /* of what a line takes that is gathered, or walked along */
+  static const double with_gaps = 6, with_gaps_by_call = 4; /* of what an output run takes that has none */
+  static const double apart_calls = 1.75, again_runs = 3;   /* of calls whose columns follow, of runs read once each */
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
@@ -401,6 +402,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   /* A staged run goes to an output with gaps part of a line by part of a line, where prefetchers begin anew with each run. */
   const bool spread = t->run_stride > 1 && t->shared_run == 1;
   n[CUTT_CPU_COUNT_FLUSHES] = (spread ? with_gaps : 1) * volume / (double)t->run;
+  if (t->run_stride > 1 && t->shared_run > 1)
+    n[CUTT_CPU_COUNT_FLUSHES] += with_gaps_by_call * volume / (double)t->shared_run;
   /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
    * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
@@ -409,9 +412,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     const int64_t down = t->few ? 1 : (t->rows + rows - 1) / rows, across = blocks_across(t, !direct, columns);
     const double blocks =
         (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
-    n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
+    const bool lines = t->reads_lines && smaller(t->cols, t->steps_cols) * c->elem_bytes >= LINE;
+    n[lines ? CUTT_CPU_COUNT_WHOLE : CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
+    if (t->segments > 1) n[CUTT_CPU_COUNT_BLOCKS] *= apart_calls;
     if (t->few) { /* a call for all of a run; a permute for each pair of registers, and a store */
       const int registers = cutt_cpu_few_registers(t->rows, c->elem_bytes), pairs = (registers + 1) / 2;
       n[CUTT_CPU_COUNT_LOADS] = blocks * 4 * registers;
@@ -434,10 +439,12 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       n[CUTT_CPU_COUNT_RUNS] /= (double)t->repeats;
       n[CUTT_CPU_COUNT_WASTE] = 0;
     }
-    n[CUTT_CPU_COUNT_GATHERS] = volume / (double)(t->shared_run * t->repeats);
+    n[CUTT_CPU_COUNT_GATHERS] = (t->repeats > 1 ? again_runs : 1) * volume / (double)(t->shared_run * t->repeats);
     if (t->by_segments) { /* a quarter of what a call for each takes, and two tables */
       n[CUTT_CPU_COUNT_FLUSHES] /= 4;
       n[CUTT_CPU_COUNT_GATHERS] *= 2;
+    } else if (t->direct && t->segments > 1 && t->run_stride == 1 && t->repeats == 1 && t->in_step == 0) {
+      n[CUTT_CPU_COUNT_FLUSHES] *= 2; /* and that takes more than going on with a tile's run */
     }
     if (t->skips) { /* whole vectors, as windows that follow one another, but by permutes that are always the same */
       const double share = machine->vector_bytes >= 64 ? 0.5 : 0.7;
@@ -500,9 +507,9 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
   double *n = cost->part;
   cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
-  const int level = cutt_cpu_fits_l2(machine, c)                                  ? CUTT_CPU_IN_L2
-                    : cutt_canonical_whole(c) <= cutt_cpu_most_cached(c, machine) ? CUTT_CPU_IN_L3
-                                                                                  : CUTT_CPU_IN_MEMORY;
+  const int level = cutt_cpu_fits_l2(machine, c)                              ? CUTT_CPU_IN_L2
+                    : cutt_cpu_touched(c) <= cutt_cpu_most_cached(c, machine) ? CUTT_CPU_IN_L3
+                                                                              : CUTT_CPU_IN_MEMORY;
   if (level == CUTT_CPU_IN_L3 && !t->non_temporal && t->prefetch == CUTT_CPU_TO_L1 && t->kernel != CUTT_CPU_COPY)
     n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE; /* which hardware prefetchers may do */
   if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)

@@ -15,6 +15,7 @@ enum {
   CUTT_CPU_COUNT_FLUSHES,      /* output runs of tiles */
   CUTT_CPU_COUNT_STAGED,       /* lines that go through the staging buffer */
   CUTT_CPU_COUNT_LOADS,        /* transpose: loads of 16 bytes */
+  CUTT_CPU_COUNT_WHOLE,        /* ... that are parts of loads of whole lines */
   CUTT_CPU_COUNT_VECTORS,      /* transpose: registers stored */
   CUTT_CPU_COUNT_BLOCKS,       /* transpose: calls of the kernel */
   CUTT_CPU_COUNT_GATHERS,      /* gather: runs copied */

@@ -23,8 +23,14 @@ int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance) {
   return cutt_cpu_cache_holds(machine->l1_bytes, machine->l1_bytes / SETS_BYTES, distance);
 }
 
+int64_t cutt_cpu_touched(const cutt_canonical *c) {
+  const int64_t apart = smaller(c->volume, INT64_MAX / CUTT_CPU_LINE) * CUTT_CPU_LINE;
+  const int64_t read = smaller(c->in_high - c->in_low, apart), written = smaller(c->out_high - c->out_low, apart);
+  return larger(cutt_canonical_whole(c), read / 2 + written / 2);
+}
+
 bool cutt_cpu_fits_l2(const cutt_cpu_machine *machine, const cutt_canonical *c) {
-  return cutt_canonical_whole(c) <= machine->l2_bytes / 2;
+  return cutt_cpu_touched(c) <= machine->l2_bytes / 2;
 }
 
 static bool refuse(const char **why, const char *text) {

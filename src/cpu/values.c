@@ -8,6 +8,7 @@
       {level ".flushes", "ns", "an output run of a tile, " where},                                                     \
       {level ".staged", "ns", "a line through the staging buffer, " where},                                            \
       {level ".loads", "ns", "16 bytes loaded by a transpose, " where},                                                \
+      {level ".whole", "ns", "16 bytes loaded by a transpose with the rest of their line, " where},                    \
       {level ".vectors", "ns", "a register stored by a transpose, " where},                                            \
       {level ".blocks", "ns", "a call of a transpose, " where}, {level ".pieces", "ns", "a gathered run, " where},     \
       {level ".piece_lines", "ns", "64 bytes of gathered runs, " where}, {level ".tiles", "ns", "a tile, " where},     \
@@ -47,26 +48,26 @@ const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * 200 MB, 19,000 of 570 in the last-level cache and 8,300 of 370 in L2, fitted as Zen 4's below; loads
  * in memory a little above the fit, and a copy's two walks as before. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
-    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows windows_near
+    /* lines waste runs parts flushes staged loads whole vectors blocks pieces piece_lines tiles reloads_l2 reloads windows windows_near
        spread pages along stretches along_ahead stretches_ahead along_near stretches_near along_bytes stretches_bytes ends joined joined_near joins to_l1 to_l2 short_rows
        columns large paged streamed start fork */
     /* clang-format off */
-    0.278, 0.808, 0.355, 3, 2.79, 0.169, 0.259, 0.264, 5.2, 0.154, 0.264, 9.59, 0.312, 0, 1.49, 0.529, 0.006, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.436, 0, 0, 30, 3000,
-    1.5, 6.99, 0.291, 6, 8.08, 0.35, 0.28, 0.035, 4.78, 0.112, 0, 10.2, 0.142, 0.331, 0.715, 0.581, 0.099, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.432, 0, 0, 0, 2.15, 0, 0, 30, 3000,
-    1.69, 20, 2.2, 15, 4.1, 0.68, 0.13, 0.62, 0.11, 0.126, 0, 2.4, 0.017, 0, 0.81, 0.6, 0.14, 0.3, 1.27, 3.8, 1.02, 3.6, 0.7, 6.3, 0.3, 2, 1, 1.1, 1.61, 0.77, 0.48, 0, 1.34, 2, 0, 0, 1, 30, 3000,
+    0.278, 0.808, 0.355, 3, 2.79, 0.169, 0.259, 0.259, 0.264, 5.2, 0.154, 0.264, 9.59, 0.312, 0, 1.49, 0.529, 0.006, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.436, 0, 0, 30, 3000,
+    1.5, 6.99, 0.291, 6, 8.08, 0.35, 0.28, 0.28, 0.035, 4.78, 0.112, 0, 10.2, 0.142, 0.331, 0.715, 0.581, 0.099, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.432, 0, 0, 0, 2.15, 0, 0, 30, 3000,
+    1.69, 20, 2.2, 15, 4.1, 0.68, 0.13, 0.13, 0.62, 0.11, 0.126, 0, 2.4, 0.017, 0, 0.81, 0.6, 0.14, 0.3, 1.27, 3.8, 1.02, 3.6, 0.7, 6.3, 0.3, 2, 1, 1.1, 1.61, 0.77, 0.48, 0, 1.34, 2, 0, 0, 1, 30, 3000,
     /* clang-format on */
 };
 
 /* An AMD EPYC (Zen 4): of the choices among 45,000 candidates of 1,200 random problems in memory, with those of 120 that are added to and of 120
- * with AVX2, 9,000 of 260 in the last-level cache and 15,000 of 500 in L2: what is predicted to be the fastest takes the least time over the
- * fastest that was measured, in the mean over problems, with candidates that are predicted alike sharing a choice; and times of
- * good candidates come out about right. A copy's two walks as measured, what a walk takes that prefetches into L1 by choices
- * among floats that the others had left, and into L2 by those of 135 problems of floats and doubles. */
+ * with AVX2; in the last-level cache among 29,000 of 1,240, and in L2 among 73,000 of 3,200, half of them views of arrays: what is predicted to be
+ * the fastest takes the least time over the fastest that was measured, in the mean over problems, with candidates that are predicted alike
+ * sharing a choice; and times of good candidates come out about right. A copy's two walks as measured, what a walk takes that prefetches into
+ * L1 by choices among floats that the others had left, and into L2 by those of 135 problems of floats and doubles. */
 static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 1.1, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.1, 1.1, 0.46, 0, 2.2, 1.1, 0.44, 0.27, 12, 0.23, 1.4, 24, 0.79, 0.045, 1.7, 1.1, 0.071, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.7, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.3, 9.9, 5.1, 35, 10, 1.8, 0.63, 0.11, 6.3, 0.35, 0, 41, 0.52, 0.2, 2.5, 1.2, 0, 0, 4.4, 7.7, 1.7, 15, 6.6, 4.2, 2.3, 1, 0.071, 2.3, 3.1, 2.8, 1.2, 0, 3.5, 2.5, 0.43, 3.6, 2.4, 30, 3000,
+    0.1, 0.64, 0.46, 0, 3.2, 1.3, 0.38, 0.25, 0.34, 6.5, 0.24, 0.6, 26, 0.56, 0, 1.8, 0.86, 0.021, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 28, 3000,
+    0.081, 0.76, 0.59, 0, 4.2, 1.5, 0.41, 0.28, 0.27, 12, 0.25, 0.99, 27, 0.79, 0.045, 1.7, 0.81, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.65, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.3, 9.9, 5.1, 35, 10, 1.8, 0.63, 0.63, 0.11, 6.3, 0.35, 0, 41, 0.52, 0.2, 2.5, 1.2, 0, 0, 4.4, 7.7, 1.7, 15, 6.6, 4.2, 2.3, 1, 0.071, 2.3, 3.1, 2.8, 1.2, 0, 3.5, 2.5, 0.43, 3.6, 2.4, 30, 3000,
     /* clang-format on */
 };
 
@@ -74,24 +75,23 @@ static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * cache among 1,400 of 120, from what a calibration had found, as Zen 4's above; in L2 a fit chose no better than Zen 4's. */
 static const double zen3_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 1.1, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.093, 1.7, 1.2, 0, 3.6, 1.1, 0.49, 0.41, 270, 0.31, 2.1, 23, 0.013, 0.02, 1.4, 1.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.98, 0, 0, 0, 0.44, 0, 0, 30, 3000,
-    0, 24, 3.7, 11, 15, 3.4, 0.45, 0.32, 13, 0.26, 0.034, 37, 0.54, 0.38, 1.3, 1, 0, 0.097, 8.4, 1.1, 5.4, 83, 6.9, 0, 13, 55, 810, 3.8, 4.3, 6.5, 1.8, 2.8, 31, 1, 0.6, 3.6, 2.4, 30, 3000,
+    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 1.1, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.093, 1.7, 1.2, 0, 3.6, 1.1, 0.49, 0.49, 0.41, 270, 0.31, 2.1, 23, 0.013, 0.02, 1.4, 1.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.98, 0, 0, 0, 0.44, 0, 0, 30, 3000,
+    0, 24, 3.7, 11, 15, 3.4, 0.45, 0.45, 0.32, 13, 0.26, 0.034, 37, 0.54, 0.38, 1.3, 1, 0, 0.097, 8.4, 1.1, 5.4, 83, 6.9, 0, 13, 55, 810, 3.8, 4.3, 6.5, 1.8, 2.8, 31, 1, 0.6, 3.6, 2.4, 30, 3000,
     /* clang-format on */
 };
 
 /* An AMD EPYC (Zen 5): in memory from times of 19,000 candidates of 447 random problems, the ends of walks along rows from these measured
  * again since they prefetch, of a copy from its two walks; in the last-level cache of candidates with and without prefetch for 286 of 0.5 to
- * 4 MB. In L2 Zen 4's: the choice among 15,000 candidates of 494 problems is at 0.949 of the fastest by these and 0.930 by the values of the Xeon
- * then, and a fit chose no better when it was held back; but windows that follow one another, at all levels, by pictures of 2 to 8 channels. Lines
- * again from L2, and
- * short rows and lines from beyond L2 in memory, by the choices among 15,000 candidates of 543 problems there and 9,000 of 257 in the last-level cache, the other
- * values as they were. */
+ * 4 MB. In L2 Zen 4's of before 2026-12-01: the choice among 15,000 candidates of 494 problems is at 0.949 of the fastest by these and 0.930 by the
+ * values of the Xeon then, and a fit chose no better when it was held back; but windows that follow one another, at all levels, by pictures of 2
+ * to 8 channels. Lines again from L2, and short rows and lines from beyond L2 in memory, by the choices among 15,000 candidates of 543 problems
+ * there and 9,000 of 257 in the last-level cache, the other values as they were. */
 static const double zen5_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 0.8, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.3, 0, 0.98, 0.3, 6.4, 0.22, 0.275, 0.273, 16, 0.272, 0.51, 5.5, 0.6, 1, 1, 0.65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 1.5, 1.22, 0.9, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
+    0.1, 0.64, 0.46, 0, 3.2, 1.1, 0.33, 0.33, 0.42, 11, 0.25, 0.96, 14, 0.56, 0, 2, 0.8, 0.043, 0.049, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.3, 0, 0.98, 0.3, 6.4, 0.22, 0.275, 0.275, 0.273, 16, 0.272, 0.51, 5.5, 0.6, 1, 1, 0.65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 1.5, 1.22, 0.9, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
     /* clang-format on */
 };
 
