@@ -121,7 +121,7 @@ static void lay_out(const drawn *d, const int *order, int which, int64_t step, i
 static void draw_pixels(cutt_random *random, double volume, int64_t components, drawn *d) {
   const bool last = cutt_random_below(random, 2) == 0;
   const int rank = d->problem.rank;
-  double weight[MOST_VIEWED];
+  double weight[MOST_VIEWED] = {0}; /* a static analyser does not see that all are set */
   for (int i = 0; i < rank; ++i) {
     weight[i] = 1 + draw_share(random);
     d->perm[i] = (i + (last ? 1 : rank - 1)) % rank;
@@ -144,7 +144,7 @@ static void draw_view(cutt_random *random, double volume, drawn *d) {
   const bool steps = view == IN_STEPS || view == OUT_STEPS, of_out = view == OUT_STEPS || view == OUT_PART;
   const bool stay = cutt_random_below(random, 2) == 0;
   const int which = cutt_random_below(random, 2) == 0 ? 0 : cutt_random_below(random, rank);
-  double weight[MOST_VIEWED];
+  double weight[MOST_VIEWED] = {0}; /* a static analyser does not see that all are set */
   for (int i = 0; i < rank; ++i) {
     weight[i] = exp(UNEVEN * draw_share(random));
     d->perm[i] = i;
