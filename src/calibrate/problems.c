@@ -169,10 +169,6 @@ static void shift(cutt_canonical *c) {
   c->out_start -= c->out_low, c->out_high -= c->out_low, c->out_low = 0;
 }
 
-static bool is_copy(const cutt_canonical *c) {
-  return c->rank == 0 || (c->rank == 1 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
-}
-
 cuttResult cutt_calibration_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical) {
   enum { PACKED_OF_THREE = 2 };
   cutt_random random = {seed};
@@ -186,13 +182,11 @@ cuttResult cutt_calibration_draw(uint64_t seed, int number, int64_t bytes, int64
     const double volume = (double)bytes * (2 + 2 * draw_share(&random)) / 3 / size;
     const bool packed = cutt_random_below(&random, 3) < PACKED_OF_THREE;
     (packed ? draw_packed : draw_view)(&random, volume, &d);
-    double total = size;
-    for (int j = 0; j < d.problem.rank; ++j) total *= (double)d.extent[j];
-    if (total > (double)most) continue;
     const cuttResult result = cutt_canonicalize(&d.problem, canonical);
     if (result) return result;
     shift(canonical);
-    if (canonical->in_high <= most && canonical->out_high <= most && !is_copy(canonical)) return CUTT_SUCCESS;
+    if (canonical->in_high <= most && canonical->out_high <= most && !cutt_canonical_is_run(canonical))
+      return CUTT_SUCCESS;
   }
   return cutt_error(CUTT_INTERNAL_ERROR, "no random problem of %lld bytes was found", (long long)bytes);
 }

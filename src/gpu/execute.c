@@ -46,10 +46,9 @@ static const cutt_kernel_list batched_kernels = {CUTT_TABLE_KERNEL_COUNT, cutt_g
 
 static const cutt_device *device_of(const cutt_kernels *kernels) { return (const cutt_device *)kernels->target; }
 
-/* Is the whole of it one run on both sides? */
+/* Bytes that the driver copies; 0: a kernel is needed. */
 static size_t plain_copy(const cutt_canonical *c) {
-  const bool packed = c->rank == 0 || (c->rank == 1 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
-  return packed && !c->scale.active ? (size_t)c->volume * (size_t)c->elem_bytes : 0;
+  return cutt_canonical_is_run(c) && !c->scale.active ? (size_t)c->volume * (size_t)c->elem_bytes : 0;
 }
 
 cuttResult cutt_gpu_prepare(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,

@@ -71,6 +71,11 @@ static inline int64_t cutt_canonical_whole(const cutt_canonical *c) {
   return own > c->whole_bytes ? own : c->whole_bytes;
 }
 
+/* Is the whole of it one run on both sides? */
+static inline bool cutt_canonical_is_run(const cutt_canonical *c) {
+  return c->rank == 0 || (c->rank == 1 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
+}
+
 /* Validates a user's problem, whole, and brings it to canonical form.
  * Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR (cutt_overlap_check). */
 cuttResult cutt_canonicalize(const cuttProblem_t *problem, cutt_canonical *canonical);
