@@ -1,4 +1,4 @@
-/* The smaller and the larger of two numbers; numbers rounded up; and numbers in the library's text files, which no locale changes. */
+/* The smaller and the larger of two numbers; numbers without their sign, and rounded up; and numbers in the library's text files, which no locale changes. */
 #ifndef CUTT_BASE_NUMBER_H
 #define CUTT_BASE_NUMBER_H
 
@@ -22,6 +22,9 @@ static inline double cutt_larger_double(double a, double b) { return a > b ? a :
   _Generic((a) + (b), int64_t : name##_int64, uint32_t : name##_uint32, int : name##_int, double : name##_double)(a, b)
 #define smaller(a, b) CUTT_BY_TYPE(cutt_smaller, a, b)
 #define larger(a, b) CUTT_BY_TYPE(cutt_larger, a, b)
+
+/* n without its sign; not of INT64_MIN. */
+static inline int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
 
 /* n / by, rounded up, and that times by; n >= 0, by > 0. */
 static inline int64_t cutt_ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }

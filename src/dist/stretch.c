@@ -3,8 +3,6 @@
 
 #include "base/number.h"
 
-static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
-
 static bool is_along_runs(const cutt_box *box, int mode) {
   return magnitude(box->step[CUTT_FROM][mode]) == 1 || magnitude(box->step[CUTT_TO][mode]) == 1;
 }

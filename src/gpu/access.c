@@ -112,8 +112,9 @@ static void choose_copy_kernel(cutt_gpu_access *a) {
 bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
                             uint32_t out_align, cutt_gpu_access *access, const char **why) {
   access->copies = access->lines = false;
-  access->in_align = side_alignment(c, tile, true, in_align | (uint64_t)c->in_start, !direct);
-  access->out_align = side_alignment(c, tile, false, out_align | (uint64_t)c->out_start, !direct);
+  access->in_align =
+      side_alignment(c, tile, true, in_align | (uint64_t)(cutt_gpu_row_start(c, tile) - c->in_low), !direct);
+  access->out_align = side_alignment(c, tile, false, out_align | cutt_gpu_out_start(c), !direct);
   if (direct) {
     choose_copy_kernel(access);
   } else if (!c->scale.active) {

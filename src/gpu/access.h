@@ -28,7 +28,7 @@ typedef struct cutt_gpu_access {
 } cutt_gpu_access;
 
 /* The widest access for buffers that are aligned to in_align and out_align bytes (powers of two up to CUTT_GPU_ALIGNED)
- * at the user's pointers. False, with *why, when that is too little for a scale kernel. The pitch of rows may
+ * at the tensors' lowest bytes. False, with *why, when that is too little for a scale kernel. The pitch of rows may
  * make loads and stores narrower (pitch.h). */
 bool cutt_gpu_access_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
                             uint32_t out_align, cutt_gpu_access *access, const char **why);

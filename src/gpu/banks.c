@@ -111,13 +111,17 @@ static void add_modes(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
   for (int i = 0; i < count; ++i) {
     const int j = list[i];
     const uint32_t extent = (uint32_t)tile->extent[j];
+    if (tile->repeated >> j & 1) {
+      add(p, extent, 0, 0);
+      continue;
+    }
     if (!(tile->in_m >> j & 1)) {
       uint32_t weight = 1; /* rows from one value of the digit to the next */
       for (int k = 0; tile->row[k] != j; ++k) weight *= (uint32_t)tile->extent[tile->row[k]];
       add(p, extent, weight, 0);
       continue;
     }
-    const uint32_t step = (uint32_t)(c->mode[j].in_stride * c->elem_bytes);
+    const uint32_t step = (uint32_t)(magnitude(c->mode[j].in_stride) * c->elem_bytes);
     if (step < 4) { /* several of them are in one word */
       add(p, 4 / step, 0, 0);
       add(p, (extent * step + 3) / 4, 0, 4);

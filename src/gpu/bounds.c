@@ -12,6 +12,7 @@ cutt_gpu_bounds cutt_gpu_bounds_of(const cutt_device *d, const cutt_canonical *c
   const double *v = values_of(d), launch = cutt_gpu_launch_seconds(d), start = v[START] * 1e-9;
   const bool adds = adds_to_output(c), cached = fits_cache(d, c);
   const double bytes = (double)c->volume * c->elem_bytes / cutt_gpu_copy_bandwidth(d);
+  const double read = cutt_gpu_distinct_share(c), streams = (adds ? 2 : 1) + read;
   return (cutt_gpu_bounds){
       .device = d,
       .canonical = c,
@@ -19,11 +20,11 @@ cutt_gpu_bounds cutt_gpu_bounds_of(const cutt_device *d, const cutt_canonical *c
       .cached = cached,
       .windows = cutt_gpu_flat_windows(d, c),
       .bytes = bytes,
-      .streams = adds ? 3 : 2,
-      .moved = bytes * (adds ? 3 : 2) * (cached ? v[CACHED] : v[TRAFFIC]),
-      .padding = bytes * (adds ? 3 : 2) * v[PADDING],
+      .streams = streams,
+      .moved = bytes * streams * (cached ? v[CACHED] : v[TRAFFIC]),
+      .padding = bytes * streams * v[PADDING],
       .written_lines = bytes * (v[WRITTEN_LINES] + (adds ? v[ADDED_LINES] : 0)),
-      .read_lines = bytes * v[READ_LINES],
+      .read_lines = bytes * read * v[READ_LINES],
       .few = v[adds ? FEW_ADDED : FEW],
       .step = v[STORE_UNITS] + (adds ? v[ADDED_STEPS] : 0),
       .tables = launch * v[LAUNCH] + start,
@@ -122,7 +123,7 @@ static double least_of_windows(const cutt_gpu_bounds *b, double memory, double w
     const double resident = larger(1, (double)cutt_gpu_occupancy(d, false, LEAST_WINDOW_THREADS, tile_bytes));
     const double lacking = enough_threads / smaller(resident * most, larger(1, d->sm_threads)) - 1;
     const double added = v[SINGLE] + 0.01 * at->elements / most * v[FLAT_SINGLE];
-    memory += 2 * b->bytes * (lacking > 0 ? added + lacking * v[FEW_WINDOWS] : added);
+    memory += b->streams * b->bytes * (lacking > 0 ? added + lacking * v[FEW_WINDOWS] : added);
     tables = at->table_steps * at->tiles / (resident * d->sms) * 1e-9 * v[TABLES];
   }
   return cutt_breakdown_overlap(memory, work) + tables;
@@ -130,7 +131,7 @@ static double least_of_windows(const cutt_gpu_bounds *b, double memory, double w
 
 static double least_of_flat(const cutt_gpu_bounds *b, double memory, double work, const flat_least *at) {
   if (at->only_windows) return b->windows ? least_of_windows(b, memory, work, at) + b->flat : INFINITY;
-  const double single = b->windows && at->unaligned ? 2 * b->value[FLAT_SINGLE] : 0;
+  const double single = b->windows && at->unaligned ? smaller(2, b->streams) * b->value[FLAT_SINGLE] : 0;
   const double other = memory + b->bytes * (at->sectors * b->value[WRITTEN_SECTORS] + single);
   const double least = cutt_breakdown_overlap(other, work);
   return (b->windows ? smaller(least, least_of_windows(b, memory, work, at)) : least) + b->flat;

@@ -61,6 +61,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [FLAT_LINES] =
         {"flat_lines", "B",
          "bytes moved by asynchronous copies without tables where rows have one line, and of columns single ones"},
+    [REPEATED] = {"repeated", "B", "bytes that blocks read from the same few lines of L2, 16 at a time"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -111,6 +112,7 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 0.963,
                                             [FLAT_HALVES] = 0.19,
                                             [COPIES] = 3,
                                             [FLAT_LINES] = 0.035,
+                                            [REPEATED] = 11,
                                             [LOADS] = 2.52,
                                             [LOAD_UNITS] = 3.46,
                                             [STORE_UNITS] = 137,
@@ -142,6 +144,7 @@ enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = CUTT_FLAT_BATCH };
 /* Without tables memory is busy from so many bytes in flight on: what a thread asks for comes in one go, after what it works out for
  * that. */
 static const double flat_flight_least = 48 * 1024;
+static const double slice_bytes = 4096; /* of memory one behind the other that one slice of L2 has: fitted */
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -150,6 +153,24 @@ double cutt_gpu_copy_bandwidth(const cutt_device *d) {
 
 double cutt_gpu_launch_seconds(const cutt_device *d) {
   return d->launch_seconds > 0 ? d->launch_seconds : usual_launch;
+}
+
+double cutt_gpu_distinct_share(const cutt_canonical *c) {
+  double share = 1;
+  for (int j = 0; j < c->rank; ++j) {
+    if (c->mode[j].in_stride == 0) share /= (double)c->mode[j].extent;
+  }
+  return share;
+}
+
+/* What tiles ask for again comes from L2, and in copies from L1: of what it takes from memory, measured, docs/log.md. */
+static const double again_from_l2 = 0.3;
+
+static void count_reads(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, cutt_gpu_counts *n) {
+  const double distinct = cutt_gpu_distinct_share(c);
+  n->asked_share = 1 / (double)tile->repeats;
+  n->read_share = distinct + (direct ? 0 : again_from_l2) * (n->asked_share - distinct);
+  n->distinct_bytes = distinct * (double)c->volume * c->elem_bytes;
 }
 
 /* The longest contiguous range of memory that a tile covers: a row (or a column), or several that lie one behind the other,
@@ -165,7 +186,7 @@ static inline range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile,
   for (int i = 0; i < c->rank; ++i) {
     const int j = input ? i : c->out_order[i];
     const int64_t extent = c->mode[j].extent, inside = tile->extent[j];
-    const int64_t stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    const int64_t stride = input ? magnitude(c->mode[j].in_stride) : c->mode[j].out_stride;
     open = open && stride == dense;
     if (open) {
       length *= inside;
@@ -221,7 +242,7 @@ double cutt_gpu_window_ends_of(const cutt_device *d, const cutt_canonical *c, co
 /* What goes over gaps instead: the sides of a tile as its rows and columns lie in memory. */
 static void count_gaps(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n) {
   if (tile->row_gaps) {
-    const double span = n->row_bytes * (double)tile->rows / n->tile_bytes; /* over what is used of it */
+    const double used = n->tile_bytes / (double)tile->repeats, span = n->row_bytes * (double)tile->rows / used;
     n->row_gaps = span - 1;
     n->read_lines = partial(n->row_bytes, n->in_align, LINE) * span;
   }
@@ -270,6 +291,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   n->tile_bytes = (double)tile->volume * w;
   n->row_gaps = 0;
   n->column_ends = -1;
+  count_reads(c, tile, direct, n);
   const range in = range_of(c, tile, true), out = range_of(c, tile, false);
   n->written_sectors = partial(out.bytes, out.align, cutt_gpu_sector(d));
   n->read_lines = partial(in.bytes, in.align, LINE);
@@ -443,7 +465,7 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
   part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
   if (n->windows) part[PRESSED_SECTORS] *= window_pressure;
   if (n->column_ends >= 0) part[PRESSED_SECTORS] = n->column_ends * bytes * byte * pressure;
-  part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(row, n->in_align, LINE) * n->read_share * bytes * byte * pressure;
 }
 
 /* Lines of a run whose neighbour, of two that lie side by side, is another tile's: over the lines of the run. */
@@ -453,9 +475,9 @@ static double single_lines(double span) { return span < 2 * LINE ? 1 : up(span /
 static const double copied_block = 3.8;
 
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
- * part of one writes a sector that the next one writes too. */
+ * part of one writes a sector that the next one writes too. side: seconds of moving the output's bytes once. */
 static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool adds, double from_memory, double slots,
-                           double cycle, double *part) {
+                           double cycle, double side, double *part) {
   const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
   const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
@@ -465,12 +487,12 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
       tiles * cycle * (n->access.copies ? 0.2 * warps + copied_block : warps * (n->joined ? flat_least_share : 1));
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
   part[FLAT_LAST] = n->access.copies ? 0 : accesses * 1e-9; /* those of a copy are few, and begin at once */
-  part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
+  part[WRITTEN_SECTORS] += inside * side * (adds ? 1.5 : 1);
   part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least_share : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
-  part[WINDOW_ENDS] = n->window_ends * (part[TRAFFIC] + part[CACHED]) / 2;
+  part[WINDOW_ENDS] = n->window_ends * side * (adds ? 1.5 : 1);
   part[TABLES] = n->table_steps * tiles / slots * 1e-9;
   /* Memory is asked for less than two lines next to each other at a time, or columns end between two: measured, too; elements of 2 bytes,
    * and what is added to, gain nothing by more. */
@@ -540,7 +562,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   const double copy = cutt_gpu_copy_bandwidth(d);
   const double byte = 1 / smaller(copy, copy * sm_share * smaller(d->sms, on_sm * d->sms)); /* seconds */
   const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8));                             /* of all SMs */
-  const double traffic = bytes * (adds_to_output(c) ? 3 : 2) * byte;
+  const double traffic = bytes * ((adds_to_output(c) ? 2 : 1) + n->read_share) * byte;
 
   double *const part = breakdown->part;
   breakdown->first = 0;
@@ -548,9 +570,12 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   breakdown->memory = WORK;
   breakdown->work = STARTING - WORK;
   memset(part, 0, PARAMETERS * sizeof *part);
-  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic + n->row_gaps * bytes * byte;
+  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic + n->row_gaps * n->read_share * bytes * byte;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
-  part[READ_LINES] = (n->read_lines * (n->windows ? window_lines : 1) + n->read_again) * bytes * byte;
+  part[READ_LINES] = (n->read_lines * (n->windows ? window_lines : 1) + n->read_again) * n->read_share * bytes * byte;
+  /* A slice of L2 has that many bytes in a row, and one that all SMs read from at once delivers no more than it can. */
+  if (n->distinct_bytes < bytes && n->access.load >= 16 && !direct)
+    part[REPEATED] = n->asked_share * bytes * byte * smaller(1, slice_bytes / n->distinct_bytes);
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;
   if (adds_to_output(c)) {
     part[ADDED_LINES] = n->written_lines * bytes * byte;
@@ -577,8 +602,8 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   if (!direct && !fits_cache(d, c) && lacking > 0)
     part[n->windows ? FEW_WINDOWS : adds_to_output(c) && !n->flat ? FEW_ADDED : FEW] = traffic * lacking;
   if (direct && n->flat) {
-    if (tile->row_length < c->volume) part[RUNS] = bytes / n->row_bytes * byte;
-    add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, part);
+    if (tile->row_length < c->volume) part[RUNS] = (double)c->volume / (double)tile->extent[c->out_order[0]] * byte;
+    add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, bytes * byte, part);
   } else if (direct) {
     const double load = smaller(16, smaller(n->in_align, n->out_align));
     part[COPIES] = bytes / (WARP * larger(load, 1)) * cycle;
@@ -588,7 +613,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   } else {
     add_pressure(d, c, n, stages, slots, byte, part);
     if (n->flat) {
-      add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, part);
+      add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, bytes * byte, part);
       if (n->windows) part[SINGLE] = traffic;
     } else {
       add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);

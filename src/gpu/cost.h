@@ -23,6 +23,9 @@ typedef struct cutt_gpu_counts {
   /* Of rows with gaps: bytes of these, over the rows' own; where M_k goes on over gaps, sectors in part at both ends of columns that follow
    * one another; else -1. */
   double row_gaps, column_ends;
+  /* Of an input that is repeated: what reading takes, over what it would take if nothing were; what tiles ask for, over all that is
+   * written; and the bytes of the input. Otherwise 1, 1 and all. */
+  double read_share, asked_share, distinct_bytes;
   double tile_bytes, tiles;     /* a tile's bytes; how many there are */
   double shared_bytes;          /* of a tile, with its rows' padding */
   double table_bytes;           /* of a block's tables */
@@ -54,12 +57,15 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
 int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
 
 /* The model's parameters (model/target.h). */
-enum { CUTT_GPU_PARAMETERS = 46 };
+enum { CUTT_GPU_PARAMETERS = 47 };
 extern const cutt_parameter cutt_gpu_parameters[CUTT_GPU_PARAMETERS];
 extern const double cutt_gpu_values[CUTT_GPU_PARAMETERS]; /* built in */
 
 /* Bytes per second, read and written ones counted, of a plain copy. */
 double cutt_gpu_copy_bandwidth(const cutt_device *d);
+
+/* The share of what is written that the input has; 1 unless it is repeated. */
+double cutt_gpu_distinct_share(const cutt_canonical *c);
 
 /* Bytes that an SM has to have asked for at once to keep memory busy (Little's law). */
 double cutt_gpu_flight_needed(const cutt_device *d);

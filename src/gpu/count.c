@@ -323,7 +323,9 @@ static void add(const kind *k, const side *s, sums *sum) {
   const int64_t whole = s->joined ? tile->volume : s->input ? tile->row_length : tile->column_length;
   const int64_t length =
       s->input && !s->joined ? cutt_gpu_row_span(k->canonical, tile, k->extent[0]) : length_of(k, whole, set);
-  const uint32_t runs = s->joined ? 1 : (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
+  const uint32_t runs = s->joined  ? 1
+                        : s->input ? (uint32_t)length_of(k, tile->rows, cutt_gpu_row_set(tile))
+                                   : (uint32_t)length_of(k, tile->columns, ~set);
   const uint32_t run_bytes = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
   const uint32_t accesses = s->anywhere ? (run_bytes + 7 - align) / 4 : run_bytes / s->width;
   request_counts a = count_requests(s, accesses, runs);
@@ -392,7 +394,7 @@ static void add_tiles(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
 
 static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, bool is_joined,
                           uint32_t sector) {
-  const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
+  const uint64_t start = input ? (uint64_t)(cutt_gpu_row_start(c, tile) - c->in_low) : cutt_gpu_out_start(c);
   if (is_joined) return (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, input) | start | sector);
   return (double)cutt_gpu_power((input ? tile->row_steps : tile->column_steps) | start | sector);
 }
@@ -429,7 +431,7 @@ typedef struct beginnings {
 static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
                             uint32_t threads, sums *sum) {
   enum { LOOKED_AT = 4096 }; /* beginnings of requests, and of blocks: what the rest does is alike */
-  const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
+  const uint64_t start = input ? cutt_gpu_in_start(c) : cutt_gpu_out_start(c);
   uint64_t bits = start | sector;
   int64_t length = c->mode[0].extent;
   bool open = true;
@@ -472,6 +474,40 @@ static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, boo
   sum->tile_sectors_whole = fmax(0, 2 * runs * bytes / sector - sum->tile_sectors);
 }
 
+/* The same of runs with gaps, or backwards, or of one element. Requests, or blocks, of so many accesses: the stretch of each that is in one run touches
+ * what lies between its first access and its last. */
+static double stepped_sectors(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
+                              double pieces) {
+  const cutt_mode *mode = cutt_gpu_run_mode(c);
+  const uint64_t start = input ? cutt_gpu_in_start(c) + (uint64_t)(int64_t)f->in_first : cutt_gpu_out_start(c);
+  uint64_t bits = start | sector;
+  for (int i = 1; i < c->rank; ++i) {
+    const cutt_mode *other = &c->mode[c->out_order[i]];
+    bits |= (uint64_t)((input ? other->in_stride : other->out_stride) * c->elem_bytes);
+  }
+  const double runs = (double)c->volume / (double)mode->extent, accesses = f->copies;
+  /* Of a run's first stretch the beginning is the run's; others begin anywhere, but for whole accesses. */
+  const double stretches = f->pieces > 0 ? pieces : fmin(accesses, pieces + runs - 1), length = accesses / stretches;
+  const double step = fabs((double)(input ? f->run_in : f->run_out)), width = f->load;
+  if (step >= sector) return accesses * touched(width, fmin(width, (double)cutt_gpu_power(bits)), sector);
+  const double align = fmin((double)cutt_gpu_power(bits | (uint64_t)fmax(step, width) * WARP), sector);
+  return stretches * touched((length - 1) * step + width, align, sector);
+}
+
+static void count_flat_steps(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
+                             uint32_t threads, sums *sum) {
+  const double number = f->copies / f->run,
+               warps = f->pieces > 0 ? number * ceil((double)f->run / WARP) : ceil((double)f->copies / WARP);
+  const double blocks = f->pieces > 0 ? f->pieces : ceil((double)f->copies / (threads * f->each));
+  sum->requests = warps;
+  sum->sectors = stepped_sectors(c, f, input, sector, warps);
+  sum->tile_sectors = stepped_sectors(c, f, input, sector, blocks);
+  const bool dense = !input && f->run_out == (int32_t)f->load;
+  const double whole = 2 * (double)c->volume * c->elem_bytes / sector;
+  sum->sectors_whole = dense ? fmax(0, whole - sum->sectors) : 0;
+  sum->tile_sectors_whole = dense ? fmax(0, whole - sum->tile_sectors) : 0;
+}
+
 /* In windows: of the input all sectors of each tile's rows, some of which are the next tile's too, and of the output those of whole runs. An
  * access that a run has only a part of is one request for each of its elements there, of which it has half in the mean. */
 static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
@@ -492,7 +528,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   int cut_k = -1;
   int64_t chunks = 1, run = 1, extent[2][2] = {{1, 1}, {1, 1}};
   double count[2][2] = {{1, 0}, {1, 0}}, others = (double)tile->tiles;
-  uint64_t bits = (uint64_t)c->out_start | sector;
+  uint64_t bits = cutt_gpu_out_start(c) | sector;
   for (int i = 0; i < 2; ++i) {
     const int j = tile->cut[i];
     if (j < 0) continue;
@@ -586,8 +622,9 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
     return;
   }
   if (f->copies > 0) {
-    count_flat_copy(c, f, true, sector, threads, &loads);
-    count_flat_copy(c, f, false, sector, threads, &stores);
+    const bool plain_runs = cutt_gpu_plain_runs(c);
+    (plain_runs ? count_flat_copy : count_flat_steps)(c, f, true, sector, threads, &loads);
+    (plain_runs ? count_flat_copy : count_flat_steps)(c, f, false, sector, threads, &stores);
     count_global(&loads, &stores, counts);
     if (adds_to_output(c)) add_reads(&stores, counts);
     return;

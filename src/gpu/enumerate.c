@@ -50,7 +50,7 @@ static double bound_of(const listing *l) {
 }
 
 /* The same without tables, if the tile is one for that. */
-static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts counts) {
+static void add_flat_tile(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts counts) {
   cutt_breakdown breakdown;
   const char *why;
   if (cutt_gpu_least_of_flat(&l->bounds, tile, &counts) >= bound_of(l)) return;
@@ -63,6 +63,24 @@ static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile 
     if (candidate->seconds < bound_of(l)) insert(l, candidate);
   }
   candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
+}
+
+/* Without tables all rows are read, also those that are repeated, which `tile`, the listing's own, leaves out. */
+static void add_flat(listing *l, cutt_candidate *candidate, cutt_gpu_tile *tile, cutt_gpu_counts counts) {
+  const char *why;
+  const bool repeats = tile->repeats > 1;
+  if (repeats) {
+    candidate->param[CUTT_GPU_PARAM_FLAT] = 1;
+    if (cutt_gpu_tile_derive(l->c, candidate, tile, &why) &&
+        cutt_gpu_most_shared(l->c, tile, false) <= l->device->block_shared) {
+      cutt_gpu_count(l->device, l->c, tile, false, &counts);
+      add_flat_tile(l, candidate, tile, counts);
+    }
+    candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
+    cutt_gpu_tile_derive(l->c, candidate, tile, &why);
+  } else {
+    add_flat_tile(l, candidate, tile, counts);
+  }
 }
 
 /* Lower bounds of what a tile takes, with tables and without. */
@@ -79,11 +97,11 @@ typedef struct pair {
   times least;
 } pair;
 
-/* The M_m and M_k of these that have been listed: as many as two for each pair, most of them more than once. */
+/* The M_m and M_k of these that have been listed: as many as two for each pair, most of them more than once. Chunks are no longer than
+ * runs (grow.h), so that 32 bits hold them and a small stack all of these. */
 typedef struct apart {
   struct {
-    int m, k;
-    int64_t split_m, split_k;
+    int32_t m, k, split_m, split_k;
   } list[2 * RUNS * RUNS];
   int count;
 } apart;
@@ -98,8 +116,8 @@ static bool seen_before(apart *seen, const cutt_candidate *q) {
   }
   seen->list[count].m = q->m;
   seen->list[count].k = q->k;
-  seen->list[count].split_m = q->split_m;
-  seen->list[count].split_k = q->split_k;
+  seen->list[count].split_m = (int32_t)q->split_m;
+  seen->list[count].split_k = (int32_t)q->split_k;
   seen->count = count + 1;
   return false;
 }
@@ -258,6 +276,35 @@ static void add_copies(listing *l) {
   make_copy(l, 1, &candidate);
   if (c->rank == 0 || l->alone >= 0 || !cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
       cutt_gpu_most_shared(c, &l->tile, !c->scale.active) > l->device->block_shared)
+    return;
+  candidate.method = cutt_gpu_method(c, &candidate);
+  cutt_gpu_count(l->device, c, &l->tile, true, &counts);
+  add_flat(l, &candidate, &l->tile, counts);
+}
+
+/* Runs of the first mode of both sides that have gaps, or are backwards, or those of the output that are of one element each: without
+ * tables, element by element. Where the buffers ask for tables, some of them go through shared memory at a time. */
+static void add_steps(listing *l) {
+  enum { LARGEST = 4096 }; /* bytes of a tile, without gaps */
+  const cutt_canonical *c = l->c;
+  const cutt_mode *mode = cutt_gpu_run_mode(c);
+  const int64_t elements = LARGEST / c->elem_bytes;
+  if (!cutt_gpu_same_first(c) && mode->in_stride != 0) return;
+  cutt_candidate candidate;
+  cutt_gpu_counts counts;
+  const char *why;
+  memset(&candidate, 0, sizeof candidate);
+  candidate.m = cutt_gpu_same_first(c);
+  candidate.k = 1;
+  candidate.param[CUTT_GPU_PARAM_DIRECT] = 1;
+  if (mode->extent > elements) {
+    candidate.split_k = cutt_gpu_even_chunk(l->device, mode->extent, elements, c->elem_bytes);
+    candidate.split_m = candidate.m ? candidate.split_k : 0;
+  } else {
+    candidate.param[CUTT_GPU_PARAM_BATCH] = elements / mode->extent;
+  }
+  if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
+      cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
     return;
   candidate.method = cutt_gpu_method(c, &candidate);
   cutt_gpu_count(l->device, c, &l->tile, true, &counts);
@@ -437,7 +484,7 @@ static void add_sparse_runs(listing *l) {
   static const int64_t tile_bytes[] = {8192, 16384, 32768};
   static const times least = {0, INFINITY};
   const cutt_canonical *c = l->c;
-  const int64_t extent = c->mode[0].extent, run = extent * c->elem_bytes, in = c->mode[0].in_stride;
+  const int64_t extent = c->mode[0].extent, run = extent * c->elem_bytes, in = magnitude(c->mode[0].in_stride);
   const int64_t out = c->mode[0].out_stride;
   if (c->out_order[0] != 0 || (in == 1 && out == 1) || in < 1 || larger(in, out) > CUTT_GPU_MOST_SPAN) return;
   for (size_t i = 0; i < sizeof tile_bytes / sizeof *tile_bytes; ++i) {
@@ -500,8 +547,10 @@ static void add_over_gaps(listing *l) {
 static int list_all(listing *l) {
   const cutt_canonical *c = l->c;
   if (copies_runs(c, c->base_bytes)) add_copies(l);
+  if (!cutt_gpu_plain_runs(c) && !c->scale.active && l->alone < 0) add_steps(l);
   if (!c->scale.active && copies_runs(c, 8) && c->rank <= 1) return l->count; /* what is contiguous is copied */
-  const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
+  const bool shared =
+      c->rank > 0 && c->out_order[0] == 0 && magnitude(c->mode[0].in_stride) == 1 && c->mode[0].out_stride == 1;
   if (shared) add_whole_runs(l);
   add_turns(l);
   pair pairs[RUNS * RUNS];

@@ -150,8 +150,10 @@ static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const
     return start(c, &r);
   }
   /* Of the output and the second operand the smaller one. */
-  const uint32_t in_align = cutt_gpu_alignment(in),
-                 out_align = cutt_gpu_alignment((const void *)((uintptr_t)out | (uintptr_t)second));
+  const uintptr_t in_low = (uintptr_t)plan->canonical.in_low, out_low = (uintptr_t)plan->canonical.out_low;
+  const uintptr_t outputs = ((uintptr_t)out + out_low) | (second ? (uintptr_t)second + out_low : 0);
+  const uint32_t in_align = cutt_gpu_alignment((const void *)((uintptr_t)in + in_low)),
+                 out_align = cutt_gpu_alignment((const void *)outputs);
   const bool aligned = in_align >= CUTT_GPU_ALIGNED && out_align >= CUTT_GPU_ALIGNED;
   r.launch = &plan->ready;
   if (aligned && !second) return start(c, &r);
@@ -300,7 +302,8 @@ static cuttResult start_pairs(call *c, desk *d, const gpu_plan *plan, int64_t co
     cuttResult result = CUTT_SUCCESS;
     bool fits = false;
     if (count - *done > FEW && most > FEW) {
-      cutt_gpu_list_pairs(count - *done, most, in + *done, out + *done, &batch, &d->pairs);
+      cutt_gpu_list_pairs(count - *done, most, in + *done, out + *done, plan->canonical.in_low, plan->canonical.out_low,
+                          &batch, &d->pairs);
       if (batch.count > FEW) result = start_list(c, d, plan, candidate, &batch, &fits);
     }
     if (fits && !result) *done += batch.count;

@@ -30,7 +30,15 @@ static bool short_steps(const cutt_canonical *c, const cutt_gpu_tile *tile, bool
 }
 
 static bool takes_copy(const cutt_canonical *c, const cutt_gpu_tile *tile, const char **why) {
-  if (tile->in_m != 1 || tile->in_k != 1) return refuse(why, "flat and direct are for runs of one mode");
+  if (c->rank == 0) return refuse(why, "flat and direct are for runs of one mode");
+  const int run = c->out_order[0];
+  const bool columns =
+      tile->in_k == UINT64_C(1) << run || (tile->in_k == 0 && tile->beside == 1 && tile->column[0] == run);
+  if (!columns || tile->in_m != (uint64_t)cutt_gpu_same_first(c))
+    return refuse(why, "flat and direct are for runs of one mode");
+  if (!cutt_gpu_plain_runs(c) && c->scale.active)
+    return refuse(why,
+                  "flat and direct with alpha, beta or conjugate are for runs without gaps, which are not backwards");
   if (c->rank - 1 > CUTT_FLAT_GRID) return refuse(why, "flat and direct are for up to 5 modes beside that of the runs");
   if (!short_steps(c, tile, true)) return refuse(why, "flat is for steps of less than 2^31 bytes");
   return true;
@@ -62,8 +70,9 @@ uint32_t cutt_gpu_run_columns(const cutt_gpu_tile *tile) {
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   const uint32_t turns = cutt_gpu_run_columns(tile);
   int outside = 0;
-  if (cutt_gpu_has_gaps(tile)) return refuse(why, "flat is for runs without gaps");
   if (direct) return takes_copy(c, tile, why);
+  if (cutt_gpu_has_gaps(tile) || tile->backwards)
+    return refuse(why, "flat is for runs without gaps, which are not backwards, but if direct");
   if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
     return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
   }
@@ -164,27 +173,67 @@ static uint32_t pieces_of(uint32_t run, uint32_t *each) {
   return 0;
 }
 
+/* Of runs with gaps an access is an element; of those that are backwards, or of one element, 16 bytes, or 4, where these divide all
+ * runs of the output and their beginnings, and in the former case those of the input. 0: elements are not aligned. */
+static uint32_t step_width(const cutt_canonical *c, const cutt_gpu_access *access, int64_t run_bytes) {
+  const cutt_mode *mode = cutt_gpu_run_mode(c);
+  const uint32_t w = (uint32_t)c->elem_bytes, both = smaller(access->in_align, access->out_align);
+  if (both < w) return 0;
+  if (mode->out_stride != 1 || (mode->in_stride != 0 && mode->in_stride != -1)) return w;
+  const uint64_t align = mode->in_stride == 0 ? access->out_align : both;
+  const uint32_t width = (uint32_t)cutt_gpu_power(align | (uint64_t)run_bytes);
+  return width >= 16 ? 16 : width >= 4 && w < 4 ? 4 : w;
+}
+
+static cutt_kernel step_kernel(const cutt_canonical *c, uint32_t width) {
+  static const cutt_kernel steps[] = {CUTT_KERNEL_flat_step_1, CUTT_KERNEL_flat_step_2, CUTT_KERNEL_flat_step_4,
+                                      CUTT_KERNEL_flat_step_8, CUTT_KERNEL_flat_step_16};
+  static const cutt_kernel words[] = {CUTT_KERNEL_flat_fill_1, CUTT_KERNEL_flat_fill_2};
+  static const cutt_kernel vectors[] = {CUTT_KERNEL_flat_fill_1v, CUTT_KERNEL_flat_fill_2v, CUTT_KERNEL_flat_fill_4v,
+                                        CUTT_KERNEL_flat_fill_8v};
+  const int element = __builtin_ctz((uint32_t)c->elem_bytes);
+  if (width == (uint32_t)c->elem_bytes) return steps[element];
+  if (cutt_gpu_run_mode(c)->in_stride == 0) return width == 16 ? vectors[element] : words[element];
+  return width == 16 ? CUTT_KERNEL_flat_back_16 : CUTT_KERNEL_flat_back_4;
+}
+
+static uint32_t turn_of(uint32_t w) {
+  return w == 1 ? CUTT_FLAT_TURN_1 : w == 2 ? CUTT_FLAT_TURN_2 : w == 4 ? CUTT_FLAT_TURN_4 : CUTT_FLAT_TURN_8;
+}
+
 /* A copy of runs: as wide as they, and where they begin, are aligned. */
 static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, uint32_t threads, cutt_gpu_flat *f) {
   static const cutt_kernel plain[] = {CUTT_KERNEL_flat_copy_1, CUTT_KERNEL_flat_copy_2, CUTT_KERNEL_flat_copy_4,
                                       CUTT_KERNEL_flat_copy_8, CUTT_KERNEL_flat_copy_16};
   enum { FEW = 256 }; /* blocks, with which some SMs have nothing to do: then a thread has fewer accesses */
-  const int64_t run_bytes = c->mode[0].extent * c->elem_bytes, bytes = c->volume * c->elem_bytes;
-  uint32_t width = (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes);
+  const cutt_mode *mode = cutt_gpu_run_mode(c);
+  const int64_t run_bytes = mode->extent * c->elem_bytes, bytes = c->volume * c->elem_bytes;
+  const bool plain_runs = cutt_gpu_plain_runs(c);
+  uint32_t width = plain_runs ? (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes)
+                              : step_width(c, access, run_bytes);
+  if (width == 0) return false;
   if (c->scale.active && width < 16) width = smaller(width, larger(4, (uint32_t)c->base_bytes));
   if ((c->scale.active && width < (uint32_t)c->base_bytes) || bytes / width > INT32_MAX) return false;
   const uint32_t accesses = (uint32_t)(bytes / width);
   uint32_t each = width <= 4 ? CUTT_FLAT_NARROW : CUTT_FLAT_COPIES;
   while (each > 1 && accesses < each * threads * FEW) each /= 2;
   const uint32_t run = (uint32_t)(run_bytes / width), pieces = pieces_of(run, &each);
-  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width) : plain[__builtin_ctz(width)],
+  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width)
+                                 : plain_runs    ? plain[__builtin_ctz(width)]
+                                                 : step_kernel(c, width),
                        .load = width,
                        .store = width,
                        .group = 1,
                        .copies = accesses,
                        .each = each,
                        .run = run,
-                       .pieces = accesses / run * pieces};
+                       .pieces = accesses / run * pieces,
+                       .run_in = (int32_t)(mode->in_stride * (int64_t)width),
+                       .run_out = (int32_t)(mode->out_stride * (int64_t)width)};
+  if (width > (uint32_t)c->elem_bytes && mode->in_stride < 0) { /* an access has the elements from its last one on */
+    f->in_first = c->elem_bytes - (int32_t)width;
+    f->turn = turn_of((uint32_t)c->elem_bytes);
+  }
   return true;
 }
 
@@ -291,8 +340,8 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   const bool rows = short_runs(row_bytes, w, sums) && cutt_gpu_one_range(c, tile, true);
   const bool columns = !rows && short_runs(column_bytes, w, sums) && cutt_gpu_one_range(c, tile, false);
   if (!rows && !columns) return false;
-  const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
-                              : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
+  const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | cutt_gpu_in_start(c))
+                              : range_alignment(c, tile, false, out_buffer | cutt_gpu_out_start(c));
   if (align < 4 && !(sums && columns)) return false;
   const uint32_t range = align >= 16 ? 16 : sums && columns ? w : 4, accesses = (uint32_t)tile->volume * w / range;
   const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
@@ -437,8 +486,8 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   const uint32_t pitch = row_bytes <= CUTT_FLAT_HALF_LINE ? CUTT_FLAT_HALF_LINE : (row_bytes + LINE - 1) / LINE * LINE;
   if (!takes_async(d, c)) return;
-  if (smaller(f->load, f->store) < 16 || cutt_gpu_power(tile->row_steps | (uint64_t)c->in_start | SECTOR) < SECTOR ||
-      cutt_gpu_power(tile->column_steps | (uint64_t)c->out_start | SECTOR) < SECTOR) {
+  if (smaller(f->load, f->store) < 16 || cutt_gpu_power(tile->row_steps | cutt_gpu_in_start(c) | SECTOR) < SECTOR ||
+      cutt_gpu_power(tile->column_steps | cutt_gpu_out_start(c) | SECTOR) < SECTOR) {
     if (cutt_gpu_flat_windows(d, c)) choose_windows(c, tile, threads, f); /* else it goes through registers */
     return;
   }
@@ -449,7 +498,7 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   f->pitch = pitch;
   f->async = true;
   group_chunks(c, tile, row_bytes, f);
-  f->line_alone = cutt_gpu_power(tile->row_steps | (uint64_t)c->in_start | LINE) < LINE;
+  f->line_alone = cutt_gpu_power(tile->row_steps | cutt_gpu_in_start(c) | LINE) < LINE;
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(1, threads, row_bytes / 16, rows, &f->load_step);
   /* More of the output: memory gains more by it than columns side by side spare shared memory, but where the output is read, too, by no
@@ -609,11 +658,13 @@ static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat
   args->rows = pieces ? f->pieces : f->copies;
   args->each = f->each;
   args->run = pieces ? f->run : 0;
+  args->run_in = f->run_in;
+  args->run_out = f->run_out;
+  args->turn = f->turn;
   args->loads.along = cutt_divide_by(pieces ? f->pieces / (f->copies / f->run) : f->run);
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
-  for (int i = 0; i < c->rank; ++i) {
+  for (int i = 1; i < c->rank; ++i) {
     const cutt_mode *mode = &c->mode[c->out_order[i]];
-    if (c->out_order[i] == 0) continue;
     args->grid[args->grid_modes++] = (cutt_flat_digit){.extent = cutt_divide_by((uint32_t)mode->extent),
                                                        .in = (int32_t)(mode->in_stride * c->elem_bytes),
                                                        .out = (int32_t)(mode->out_stride * c->elem_bytes)};

@@ -22,8 +22,11 @@ typedef struct cutt_gpu_flat {
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
-  uint32_t run, each; /* ... and so many of a thread */
-  uint32_t pieces;    /* ... and of all runs so many, a warp's accesses each, where they are long enough; else 0 */
+  uint32_t run, each;      /* ... and so many of a thread */
+  uint32_t pieces;         /* ... and of all runs so many, a warp's accesses each, where they are long enough; else 0 */
+  int32_t run_in, run_out; /* ... bytes from one access of a run to the next, on both sides */
+  int32_t in_first;        /* ... and from the first element to the first access */
+  uint32_t turn;           /* ... CUTT_FLAT_TURN_1 ..., where some elements at a time are turned round */
   /* Of threads over rows, and over groups of columns; and accesses of a run that all of them make at once. */
   cutt_gpu_spread loads, stores;
   uint32_t load_step, store_step;

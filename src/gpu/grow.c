@@ -25,7 +25,7 @@ static cutt_gpu_prefix grow(const cutt_device *d, const cutt_canonical *c, const
   for (int i = 0; i < c->rank && p.split == 0; ++i) {
     const cutt_mode *mode = &c->mode[order ? order[i] : i];
     const int64_t reached = p.length * c->elem_bytes; /* >= 1 */
-    const int64_t stride = input ? mode->in_stride : mode->out_stride;
+    const int64_t stride = input ? magnitude(mode->in_stride) : mode->out_stride;
     if (reached * 4 > bytes * 3) break;
     if (stride != span && (!gaps || stride < span || stride > CUTT_GPU_MOST_SPAN * p.length)) break;
     if (stride != span && reached >= CUTT_GPU_LONG_RUN) break;

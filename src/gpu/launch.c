@@ -25,12 +25,13 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
 #define OF_FLAT_JOINED_ADD(name) [CUTT_KERNEL_##name] = "flat_joined_add",
 #define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
+#define OF_FLAT_STEP(name) [CUTT_KERNEL_##name] = "flat_step",
 const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
     CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
         CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
-            CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD)
-                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD) CUTT_FLAT_ASYNC_KERNELS(OF_FLAT_ASYNC)
-                    CUTT_FLAT_WINDOW_KERNELS(OF_FLAT_WINDOWS)};
+            CUTT_FLAT_STEP_KERNELS(OF_FLAT_STEP) CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD)
+                CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD) CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD)
+                    CUTT_FLAT_ASYNC_KERNELS(OF_FLAT_ASYNC) CUTT_FLAT_WINDOW_KERNELS(OF_FLAT_WINDOWS)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
@@ -117,11 +118,14 @@ static void fill_counts(const layout *l) {
   args->row_gap = 0;
   if (tile->row_gaps && args->row_bytes.cut > 0) { /* behind the last element there is no gap */
     const int j = tile->cut[0];
-    const uint32_t step = (uint32_t)l->canonical->mode[j].in_stride * w;
+    const uint32_t step = (uint32_t)magnitude(l->canonical->mode[j].in_stride) * w;
     args->row_gap = step * (uint32_t)tile->extent[j] - (uint32_t)tile->row_length * w;
     args->row_bytes.each = step;
   }
-  args->rows = count_over(tile, ~tile->in_m, tile->rows);
+  args->whole_row = 0;
+  if (args->row_bytes.cut > 0 && (tile->backwards >> tile->cut[args->row_bytes.cut - 1] & 1))
+    args->whole_row = (uint32_t)tile->row_length * w;
+  args->rows = count_over(tile, cutt_gpu_row_set(tile), tile->rows);
   args->columns = count_over(tile, ~tile->in_k, tile->columns);
   args->inner = (cutt_inner_cut){0, 0};
   if (tile->inner >= 0) { /* a factor of its own, or the only one */
@@ -138,6 +142,17 @@ static void fill_counts(const layout *l) {
   } else {
     args->run = count_over(tile, tile->in_k, tile->column_length * (w / l->access.shared_load));
   }
+}
+
+/* Where the first of a list's positions is in a row, in bytes: its modes that are backwards begin at their end. */
+static uint32_t first_of(const layout *l, const int *list, int count) {
+  const cutt_canonical *c = l->canonical;
+  int64_t first = 0;
+  for (int i = 0; i < count; ++i) {
+    const int j = list[i];
+    if (l->tile->backwards >> j & 1) first -= (l->tile->extent[j] - 1) * c->mode[j].in_stride * c->elem_bytes;
+  }
+  return (uint32_t)first;
 }
 
 /* The tables' modes. In shared memory, a step of a mode of M_m is inside the row, and of another mode from row to row. */
@@ -191,6 +206,8 @@ static void fill_places(const layout *l) {
     memcpy(mode, mode - tile->column_modes, (size_t)tile->column_modes * sizeof *mode);
     mode[tile->beside - 1].extent = cutt_divide_by(last);
   }
+  args->run_first = first_of(l, tile->run, tile->run_modes);
+  args->column_first = first_of(l, tile->column, tile->column_modes);
   args->table_rows = (uint32_t)tile->rows;
   args->table_columns = (uint32_t)tile->columns;
 }
@@ -253,6 +270,8 @@ double cutt_gpu_most_shared(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 
 /* Are M_m and M_k the same modes in the same order? */
 static bool same_runs(const cutt_canonical *canonical, const cutt_candidate *candidate) {
+  if (candidate->k == 1 && candidate->param[CUTT_GPU_PARAM_FLAT] && !cutt_gpu_same_first(canonical))
+    return candidate->m == 0; /* M_k's elements one by one */
   if (candidate->m != candidate->k) return false;
   for (int i = 0; i < candidate->m; ++i) {
     if (canonical->out_order[i] != i) return false;
@@ -302,6 +321,8 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
   if (direct != 0 && (direct != 1 || !same_runs(canonical, candidate) || (canonical->scale.active && flat == 0))) {
     return refuse(why, "direct is for runs that both sides have, with alpha, beta or conjugate only if flat");
   }
+  if (direct && !flat && !cutt_gpu_plain_runs(canonical))
+    return refuse(why, "direct is for runs without gaps, which are not backwards, but if flat");
   if (stages < 1 || stages > CUTT_STAGES) return refuse(why, "stages is not 1 to 4");
   if (block_tiles < 1 || block_tiles > CUTT_BLOCK_TILES) return refuse(why, "block_tiles is not 1 to 32");
   if (threads < CUTT_GPU_WARP || threads > CUTT_BLOCK_THREADS || threads % CUTT_GPU_WARP != 0) {
@@ -353,8 +374,8 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   cutt_kernel_args *args = &l->launch->args;
   args->tiles = (uint32_t)l->tile->tiles * l->problems;
   args->block_tiles = smaller((uint32_t)block_tiles, smaller(threads, args->tiles));
-  args->in_low = c->in_low - c->in_start;
-  args->in_high = c->in_high - c->in_start;
+  args->in_low = c->in_low - l->launch->in_start;
+  args->in_high = c->in_high - l->launch->in_start;
   /* To fetch a row's neighbourhood with it is faster, if all of that is wanted: measured in docs/log.md. */
   const int64_t read =
       c->volume / l->tile->volume * l->tile->row_length * l->tile->rows; /* with what is in gaps of rows */
@@ -403,6 +424,7 @@ static bool lay_out_flat(const layout *l, const cutt_device *device, bool direct
   launch->flat.reads_out = l->canonical->scale.reads_out;
   fill_scale(&l->canonical->scale, &launch->flat.scale);
   launch->without_tables = true;
+  launch->in_start = l->canonical->in_start + flat.in_first;
   launch->kernel = flat.kernel;
   launch->threads = threads;
   launch->blocks = cutt_gpu_flat_blocks(l->tile, &flat, threads);
@@ -418,8 +440,9 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
                     uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
                     const char **why) {
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
-  /* There is no copy of runs with tables that computes: where the buffers ask for tables, the runs go through shared memory. */
-  const bool copies = direct && !canonical->scale.active;
+  /* There is no copy of runs with tables that computes, or has gaps: where the buffers ask for tables, the runs go through shared
+   * memory. */
+  const bool copies = direct && !canonical->scale.active && cutt_gpu_plain_runs(canonical);
   cutt_gpu_tile tile;
   layout l = {.canonical = canonical, .tile = &tile, .problems = problems, .launch = launch};
   if (!takes_device(device, why) || !cutt_gpu_tile_derive(canonical, candidate, &tile, why) ||
@@ -429,7 +452,7 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   }
   const uint32_t threads = (uint32_t)candidate->threads;
   cutt_kernel_args *args = &launch->args;
-  launch->in_start = canonical->in_start;
+  launch->in_start = cutt_gpu_row_start(canonical, &tile);
   launch->out_start = canonical->out_start;
   launch->tiles = (uint32_t)tile.tiles * problems;
   launch->without_tables = false;

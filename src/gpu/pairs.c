@@ -13,7 +13,6 @@ enum { MOST_LOG2 = 20 }; /* of a step: any distance that needs more is too large
 /* What there is to know of a side's addresses. */
 typedef struct side {
   uintptr_t lowest, highest;
-  uintptr_t bits;  /* all of them or-ed */
   uintptr_t apart; /* what they differ from the first by, or-ed */
 } side;
 
@@ -22,12 +21,11 @@ typedef const void *const *addresses;
 
 static side look_at(int64_t count, addresses at) {
   const uintptr_t first = (uintptr_t)at[0];
-  side s = {first, first, first, 0};
+  side s = {first, first, 0};
   for (int64_t i = 1; i < count; ++i) {
     const uintptr_t a = (uintptr_t)at[i];
     s.lowest = a < s.lowest ? a : s.lowest;
     s.highest = a > s.highest ? a : s.highest;
-    s.bits |= a;
     s.apart |= a ^ first; /* a power of two divides the difference exactly if it divides this */
   }
   return s;
@@ -39,10 +37,12 @@ static uint32_t step_log2(const side *s) {
 
 static bool reaches(const side *s) { return (s->highest - s->lowest) >> step_log2(s) <= UINT32_MAX; }
 
-static uint32_t alignment(const side *s) { return (uint32_t)cutt_gpu_power((uint64_t)s->bits | CUTT_GPU_ALIGNED); }
+static uint32_t alignment(const side *s, int64_t low) {
+  return (uint32_t)cutt_gpu_power((s->lowest + (uint64_t)low) | s->apart | CUTT_GPU_ALIGNED);
+}
 
-void cutt_gpu_list_pairs(int64_t count, int64_t most, const void *const *in, void *const *out, cutt_gpu_batch *batch,
-                         cutt_pairs *pairs) {
+void cutt_gpu_list_pairs(int64_t count, int64_t most, const void *const *in, void *const *out, int64_t in_low,
+                         int64_t out_low, cutt_gpu_batch *batch, cutt_pairs *pairs) {
   const addresses from = in, to = (addresses)out;
   int64_t taken = count < most ? count : most;
   side i = look_at(taken, from), o = look_at(taken, to);
@@ -58,5 +58,5 @@ void cutt_gpu_list_pairs(int64_t count, int64_t most, const void *const *in, voi
     pairs->at[n].in = (uint32_t)(((uintptr_t)from[n] - i.lowest) >> in_log2);
     pairs->at[n].out = (uint32_t)(((uintptr_t)to[n] - o.lowest) >> out_log2);
   }
-  *batch = (cutt_gpu_batch){(uint32_t)taken, alignment(&i), alignment(&o), i.lowest, o.lowest};
+  *batch = (cutt_gpu_batch){(uint32_t)taken, alignment(&i, in_low), alignment(&o, out_low), i.lowest, o.lowest};
 }

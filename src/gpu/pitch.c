@@ -92,7 +92,7 @@ static void walk(const cutt_canonical *c, const cutt_gpu_tile *tile, const uint3
  * loads: there is a pattern for each. */
 static void stored_patterns(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load, uint32_t store,
                             pattern *patterns) {
-  uint32_t weight[CUTT_MAX_RANK], product = 1;
+  uint32_t weight[CUTT_MAX_RANK] = {0}, product = 1; /* 0: the same rows again */
   for (int i = 0; i < tile->row_modes; ++i) {
     weight[tile->row[i]] = product;
     product *= (uint32_t)tile->extent[tile->row[i]];

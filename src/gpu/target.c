@@ -88,7 +88,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->link_seconds = cutt_gpu_link_seconds(device, canonical, &tile, &counts, &predicted);
   e->least_link_seconds = cutt_gpu_least_link_seconds(device, canonical);
   for (int j = 0; j < canonical->rank; ++j) e->tile[j] = tile.extent[j];
-  e->row_length = tile.volume / tile.rows; /* without gaps */
+  e->row_length = tile.volume / (tile.rows * tile.repeats); /* without gaps */
   e->rows = tile.rows;
   e->column_length = tile.column_length;
   e->columns = tile.columns;
@@ -99,7 +99,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->occupancy = (double)e->blocks_per_sm * candidate->threads / (device->sm_threads > 0 ? device->sm_threads : 1);
   cutt_gpu_requests requests;
   cutt_gpu_count_requests(device, canonical, &tile, candidate, &requests);
-  e->read_sectors = larger(e->least_sectors, requests.tile_load_sectors);
+  e->read_sectors = larger(e->least_sectors / (double)tile.repeats, requests.tile_load_sectors);
   e->written_sectors = larger(e->least_sectors, requests.tile_store_sectors);
   e->partial_sectors = larger(0, requests.tile_store_sectors - requests.tile_store_sectors_whole);
   e->requests = requests.load_requests + requests.store_requests;

@@ -36,6 +36,7 @@ enum {
   FLAT_SINGLE,
   FLAT_HALVES,
   FLAT_LINES,
+  REPEATED,
   COPIES,
   /* work */
   LOADS,

@@ -39,13 +39,15 @@ static bool cover_rows(const cutt_canonical *c, int count, int64_t split, cutt_g
   int64_t span = 1; /* of whole modes */
   for (int j = 0; j < count; ++j) {
     const cutt_mode *mode = &c->mode[j];
-    if (mode->in_stride < span) return refuse(why, "the modes of M_m do not follow one another");
-    if (mode->in_stride > span) {
-      if ((mode->in_stride - span) * c->elem_bytes >= CUTT_GPU_PAGE) return refuse(why, "a gap in a row has a page");
+    const int64_t stride = magnitude(mode->in_stride);
+    if (stride < span) return refuse(why, "the modes of M_m do not follow one another");
+    if (stride > span) {
+      if ((stride - span) * c->elem_bytes >= CUTT_GPU_PAGE) return refuse(why, "a gap in a row has a page");
       tile->row_gaps = true;
     }
-    span += (mode->extent - 1) * mode->in_stride; /* can't overflow: it is inside the tensor */
+    span += (mode->extent - 1) * stride; /* can't overflow: it is inside the tensor */
     tile->extent[j] = mode->extent;
+    if (mode->in_stride < 0) tile->backwards |= UINT64_C(1) << j;
   }
   tile->in_m = (UINT64_C(1) << count) - 1;
   return cut_last(c, count - 1, split, 0, tile, why);
@@ -83,7 +85,7 @@ static bool add_batch(const cutt_canonical *c, uint64_t covered, int64_t positio
     const int64_t extent = c->mode[j].extent;
     if (extent > positions) tile->cut[0] = j;
     tile->extent[j] = cutt_gpu_chunks(extent, cutt_gpu_chunks(extent, positions));
-    tile->row[tile->row_modes++] = j;
+    if (!(tile->repeated >> j & 1)) tile->row[tile->row_modes++] = j;
     tile->column[tile->column_modes++] = j;
     positions /= tile->extent[j];
   }
@@ -102,10 +104,26 @@ static uint64_t step_of(int64_t stride, int64_t positions, int64_t elem_bytes) {
   return (uint64_t)(stride * positions * elem_bytes);
 }
 
+int64_t cutt_gpu_row_start(const cutt_canonical *c, const cutt_gpu_tile *tile) {
+  int64_t start = c->in_start;
+  for (int j = 0; tile->backwards >> j > 0; ++j) {
+    if (tile->backwards >> j & 1) start += (tile->extent[j] - 1) * c->mode[j].in_stride * c->elem_bytes;
+  }
+  return start;
+}
+
+/* How far rows with the last chunk of a mode begin behind those with a whole one, if they are backwards: they end together. */
+static uint64_t later_by(const cutt_canonical *c, const cutt_gpu_tile *tile, int j) {
+  const int64_t chunk = tile->extent[j], extent = c->mode[j].extent;
+  if (!(tile->backwards >> j & 1)) return 0;
+  return step_of(c->mode[j].in_stride, chunk - cutt_gpu_last_chunk(extent, chunk), c->elem_bytes);
+}
+
 bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_gpu_tile *tile,
                           const char **why) {
   const int m = candidate->m, k = candidate->k;
   const int64_t batch = candidate->param[CUTT_GPU_PARAM_BATCH];
+  const bool flat = candidate->param[CUTT_GPU_PARAM_DIRECT] || candidate->param[CUTT_GPU_PARAM_FLAT];
   if (m < 0 || m > c->rank || k < 0 || k > c->rank) return refuse(why, "m or k is not between 0 and the rank");
   if (m > CUTT_GPU_TILE_MODES || k > CUTT_GPU_TILE_MODES) return refuse(why, "a tile of too many modes");
   if (candidate->split_m < 0 || candidate->split_k < 0 || batch < 0) return refuse(why, "a negative size");
@@ -113,7 +131,11 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   tile->cut[0] = tile->cut[1] = tile->inner = -1;
   tile->row_modes = tile->column_modes = tile->run_modes = tile->beside = 0;
   tile->row_gaps = false;
-  for (int i = 0; i < c->rank; ++i) tile->extent[i] = 1;
+  tile->backwards = tile->repeated = 0;
+  for (int i = 0; i < c->rank; ++i) {
+    tile->extent[i] = 1;
+    if (c->mode[i].in_stride == 0 && !flat) tile->repeated |= UINT64_C(1) << i;
+  }
   uint64_t in_k;
   if (!cover_rows(c, m, candidate->split_m, tile, why)) return false;
   const int cut_m = tile->cut[0];
@@ -130,7 +152,7 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
 
   for (int i = 0; i < k; ++i) {
     const int j = c->out_order[i];
-    if (!(tile->in_m & UINT64_C(1) << j)) tile->row[tile->row_modes++] = j; /* NOLINT(clang-analyzer-core*): j >= 0 */
+    if (cutt_gpu_row_set(tile) >> j & 1) tile->row[tile->row_modes++] = j; /* NOLINT(clang-analyzer-core*): j >= 0 */
     if (i >= tile->run_modes) tile->column[tile->beside++] = j;
   }
   tile->column_modes = tile->beside;
@@ -146,27 +168,29 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
 
   tile->row_length = tile->column_length = tile->rows = tile->columns = tile->tiles = 1;
   tile->row_steps = tile->column_steps = 0;
+  tile->repeats = 1;
   int64_t row_elements = 1;
   for (int j = 0; j < c->rank; ++j) {
     const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
     const int64_t extent = tile->extent[j];
-    int64_t *const by_row = row ? &row_elements : &tile->rows;
+    int64_t *const by_row = row ? &row_elements : tile->repeated >> j & 1 ? &tile->repeats : &tile->rows;
     int64_t *const by_column = column ? &tile->column_length : &tile->columns;
     /* Each factor is bounded first, so that no product overflows. */
     if (extent > most_volume) return refuse(why, "a tile of too many elements");
     *by_row *= extent;
     *by_column *= extent;
-    if (row) tile->row_length += (extent - 1) * c->mode[j].in_stride; /* inside of the tensor */
+    if (row) tile->row_length += (extent - 1) * magnitude(c->mode[j].in_stride); /* inside of the tensor */
     if (*by_row > most_volume || *by_column > most_volume || tile->row_length > most_volume)
       return refuse(why, "a tile of too many elements");
     const int64_t count = cutt_gpu_chunks(c->mode[j].extent, extent);
     if (!row || count > 1) tile->row_steps |= step_of(c->mode[j].in_stride, row ? extent : 1, c->elem_bytes);
+    tile->row_steps |= later_by(c, tile, j);
     if (!column || count > 1) tile->column_steps |= step_of(c->mode[j].out_stride, column ? extent : 1, c->elem_bytes);
     if (count > most_tiles) return refuse(why, "more than 2147483647 tiles");
     tile->tiles *= count;
     if (tile->tiles > most_tiles) return refuse(why, "more than 2147483647 tiles");
   }
-  tile->volume = row_elements * tile->rows;
+  tile->volume = tile->column_length * tile->columns; /* of up to 2^18 each */
   if (tile->volume > most_volume) return refuse(why, "a tile of too many elements");
   tile->short_columns = tile->inner >= 0 ? short_columns(c, tile) : 0;
   const int columns = tile->short_columns > 0 ? 2 * tile->column_modes : tile->column_modes;

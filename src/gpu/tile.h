@@ -4,7 +4,9 @@
  * read as rows, which are runs of the input over M_m, and written as columns, which are runs of the output over M_k:
  *
  *   row      a run of M_m; there are as many as positions of the tile's other modes. Where M_m goes on over gaps, it is the stretch
- *            of memory from the first to the last element, and what is read from the gaps is not used
+ *            of memory from the first to the last element, and what is read from the gaps is not used. Modes of M_m whose stride is
+ *            negative change nothing in that: their elements are taken from the row's end (`backwards`). Modes of stride 0
+ *            outside of M_m make no rows, only columns: all of their positions have the same ones (`repeated`)
  *   column   a run of M_k, up to its first gap; likewise. The modes of M_k behind that gap are beside: they are counted first
  *            among the columns, so that columns that a warp writes at once are neighbours in memory, which share sectors
  *   cut      a mode of which a tile covers a chunk: the last of M_m, the last of M_k, or the last of the batch. Each of
@@ -14,6 +16,7 @@
 #ifndef CUTT_GPU_TILE_H
 #define CUTT_GPU_TILE_H
 
+#include "base/number.h"
 #include "model/device.h"
 #include "model/method.h"
 
@@ -49,14 +52,17 @@ typedef struct cutt_gpu_tile {
   int column[CUTT_GPU_TILE_MODES]; /* modes that columns are counted over */
   int run[CUTT_GPU_TILE_MODES];    /* M_k up to its first gap, in output order */
   int row_modes, column_modes, run_modes;
-  int beside;    /* so many of column[] are of M_k behind its first gap */
-  bool row_gaps; /* rows have gaps */
-  int cut[2];    /* the modes that are cut; -1: none */
-  int inner;     /* the number of the cut beside that has slower modes behind it among the columns; -1: none */
+  int beside;         /* so many of column[] are of M_k behind its first gap */
+  bool row_gaps;      /* rows have gaps */
+  uint64_t backwards; /* of M_m: those of negative stride */
+  uint64_t repeated;  /* those of stride 0; none where runs are copied, or without tables, as each row is read then */
+  int cut[2];         /* the modes that are cut; -1: none */
+  int inner;          /* the number of the cut beside that has slower modes behind it among the columns; -1: none */
   int64_t row_length, rows; /* of a row, gaps included, in elements; rows */
   int64_t column_length, columns;
   int64_t short_columns; /* entries of the second table of columns; 0: there is none */
-  int64_t volume;        /* column_length * columns */
+  int64_t volume;        /* column_length * columns: what is written */
+  int64_t repeats;       /* times that what is read is written */
   int64_t tiles;
   /* The bitwise or of all strides, in bytes, by which the beginnings of rows differ, and of columns: a power of two that divides it
    * divides the address of each. */
@@ -71,11 +77,33 @@ bool cutt_gpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate 
 static inline int64_t cutt_gpu_row_span(const cutt_canonical *c, const cutt_gpu_tile *tile, int64_t extent) {
   const int j = tile->cut[0];
   if (j < 0 || !(tile->in_m >> j & 1)) return tile->row_length;
-  return tile->row_length - (tile->extent[j] - extent) * c->mode[j].in_stride;
+  return tile->row_length - (tile->extent[j] - extent) * magnitude(c->mode[j].in_stride);
 }
+
+/* Bytes from the user's pointer to where the first row begins in memory, if it is whole. */
+int64_t cutt_gpu_row_start(const cutt_canonical *canonical, const cutt_gpu_tile *tile);
+
+/* Bytes to the first element of each side from the lowest byte of the tensor, whose address is what buffers are aligned to: where strides are
+ * negative, the user's pointer is not that. */
+static inline uint64_t cutt_gpu_in_start(const cutt_canonical *c) { return (uint64_t)(c->in_start - c->in_low); }
+static inline uint64_t cutt_gpu_out_start(const cutt_canonical *c) { return (uint64_t)(c->out_start - c->out_low); }
+
+/* The modes outside of M_m that make rows. */
+static inline uint64_t cutt_gpu_row_set(const cutt_gpu_tile *tile) { return ~(tile->in_m | tile->repeated); }
 
 /* Does M_m, or M_k, go on over gaps? */
 static inline bool cutt_gpu_has_gaps(const cutt_gpu_tile *tile) { return tile->row_gaps || tile->beside > 0; }
+
+/* The output's first mode; of a problem of rank 1 or more. Is it the input's first one, too? */
+static inline const cutt_mode *cutt_gpu_run_mode(const cutt_canonical *c) { return &c->mode[c->out_order[0]]; }
+static inline bool cutt_gpu_same_first(const cutt_canonical *c) {
+  return c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride != 0;
+}
+
+/* Do both sides have runs of the same mode, without gaps and forwards? */
+static inline bool cutt_gpu_plain_runs(const cutt_canonical *c) {
+  return c->rank == 0 || (cutt_gpu_same_first(c) && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
+}
 
 /* The method's name for a candidate of these modes (the paper's classes). */
 cutt_method cutt_gpu_method(const cutt_canonical *canonical, const cutt_candidate *candidate);

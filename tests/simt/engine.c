@@ -256,8 +256,8 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
                 const test_memory *memory, char *error, size_t size) {
   cutt_gpu_launch launch;
   const char *why = "";
-  if (!cutt_gpu_lay_out(device, canonical, candidate, cutt_gpu_alignment(memory->in), cutt_gpu_alignment(memory->out),
-                        &launch, &why)) {
+  if (!cutt_gpu_lay_out(device, canonical, candidate, cutt_gpu_alignment(memory->in + canonical->in_low),
+                        cutt_gpu_alignment(memory->out + canonical->out_low), &launch, &why)) {
     snprintf(error, size, "cutt_gpu_lay_out refuses it: %s", why);
     return false;
   }

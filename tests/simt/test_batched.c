@@ -102,7 +102,8 @@ static int run(const cutt_device *device, const batch *b, const cutt_candidate *
     cutt_gpu_launch launch;
     const char *why = "";
     char error[768], line[800];
-    cutt_gpu_list_pairs(b->count - done, most, b->from + done, b->to + done, &list, &pairs);
+    cutt_gpu_list_pairs(b->count - done, most, b->from + done, b->to + done, b->canonical.in_low, b->canonical.out_low,
+                        &list, &pairs);
     assert_true(list.count >= 1 && (int)list.count <= b->count - done && (int)list.count <= most);
     test_problem_print(&b->problem, line, sizeof line);
     if (!cutt_gpu_lay_out_many(device, &b->canonical, candidate, list.in_align, list.out_align, list.count, &launch,
@@ -223,7 +224,7 @@ static void far_apart(void **unused) {
   const void *in[COUNT] = {address(base + 512), address(base), address(base + (UINT64_C(1) << 39)),
                            address(base + 256)};
   void *out[COUNT] = {address(base + 24), address(base + 8), address(base + 16), address(base)};
-  cutt_gpu_list_pairs(COUNT, CUTT_PAIRS, in, out, &list, &pairs);
+  cutt_gpu_list_pairs(COUNT, CUTT_PAIRS, in, out, 0, 0, &list, &pairs);
   assert_int_equal(list.count, COUNT);
   assert_true(list.in == base && list.out == base);
   assert_int_equal(list.in_align, 16);
@@ -235,14 +236,14 @@ static void far_apart(void **unused) {
     assert_true(list.out + ((uint64_t)pairs.at[i].out << pairs.out_log2) == (uintptr_t)out[i]);
   }
   in[3] = address(base + 4); /* steps of 4 bytes: 2^39 are too many of them */
-  cutt_gpu_list_pairs(COUNT, CUTT_PAIRS, in, out, &list, &pairs);
+  cutt_gpu_list_pairs(COUNT, CUTT_PAIRS, in, out, 0, 0, &list, &pairs);
   assert_int_equal(list.count, 2);
-  cutt_gpu_list_pairs(COUNT - 2, CUTT_PAIRS, in + 2, out + 2, &list, &pairs);
+  cutt_gpu_list_pairs(COUNT - 2, CUTT_PAIRS, in + 2, out + 2, 0, 0, &list, &pairs);
   assert_int_equal(list.count, 1);
   assert_true(list.in == (uintptr_t)in[2] && list.out == (uintptr_t)out[2]);
   assert_int_equal(pairs.at[0].in, 0);
   assert_int_equal(pairs.at[0].out, 0);
-  cutt_gpu_list_pairs(COUNT, 3, in, out, &list, &pairs);
+  cutt_gpu_list_pairs(COUNT, 3, in, out, 0, 0, &list, &pairs);
   assert_int_equal(list.count, 3);
 }
 

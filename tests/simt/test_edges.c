@@ -28,6 +28,17 @@ static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents
   return p;
 }
 
+/* Makes strides of the input negative, and 0: the latter of its last modes. */
+static void turn(test_problem *p, int backwards, int repeated) {
+  int64_t stride = 1;
+  if (backwards == 0 && repeated == 0) return;
+  p->in_strided = true;
+  for (int i = 0; i < p->rank; ++i) {
+    p->in_strides[i] = repeated >> i & 1 ? 0 : backwards >> i & 1 ? -stride : stride;
+    if (!(repeated >> i & 1)) stride *= p->extents[i];
+  }
+}
+
 /* Shortens the extents for a candidate: where it splits a mode, to one or two tiles, and `past` more or less; of modes outside
  * of the tile, to two. False when it has no split. */
 static bool shrink(const cutt_candidate *c, const test_problem *large, const cutt_canonical *canonical, int past_m,
@@ -54,22 +65,33 @@ static void edges_of_tiles(void **unused) {
     int rank;
     int64_t extents[5];
     int perm[5];
+    int backwards, repeated; /* sets of modes */
   } rows[] = {
-      {2, {9001, 7003}, {1, 0}},
-      {3, {300, 310, 320}, {2, 1, 0}},
-      {3, {2000, 7, 900}, {2, 1, 0}},
-      {4, {5, 700, 3, 900}, {3, 2, 1, 0}},
-      {4, {6, 400, 5, 400}, {2, 0, 3, 1}},
-      {3, {5000, 40, 50}, {0, 2, 1}},
-      {5, {3, 5, 300, 7, 200}, {4, 1, 0, 2, 3}},
-      {4, {3, 800, 900, 2}, {0, 2, 1, 3}},
+      {2, {9001, 7003}, {1, 0}, 0, 0},
+      {3, {300, 310, 320}, {2, 1, 0}, 0, 0},
+      {3, {2000, 7, 900}, {2, 1, 0}, 0, 0},
+      {4, {5, 700, 3, 900}, {3, 2, 1, 0}, 0, 0},
+      {4, {6, 400, 5, 400}, {2, 0, 3, 1}, 0, 0},
+      {3, {5000, 40, 50}, {0, 2, 1}, 0, 0},
+      {5, {3, 5, 300, 7, 200}, {4, 1, 0, 2, 3}, 0, 0},
+      {4, {3, 800, 900, 2}, {0, 2, 1, 3}, 0, 0},
+      {2, {9001, 7003}, {0, 1}, 1, 0},
+      {2, {9001, 7003}, {1, 0}, 1, 0},
+      {3, {5000, 40, 50}, {0, 2, 1}, 1, 0},
+      {3, {2000, 7, 900}, {2, 1, 0}, 5, 0},
+      {4, {5, 700, 3, 900}, {3, 2, 1, 0}, 2, 0},
+      {4, {5, 700, 3, 900}, {1, 0, 3, 2}, 3, 0},
+      {2, {9001, 7003}, {1, 0}, 0, 2},
+      {2, {9001, 7003}, {0, 1}, 0, 2},
+      {4, {3, 800, 900, 2}, {1, 3, 0, 2}, 2, 8},
   };
   enum { ROWS = sizeof rows / sizeof *rows };
   int number = 0, executions = 0;
   for (int row = 0; row < ROWS; ++row) {
     for (int t = 0; t < TYPES; ++t) {
       test_problem large = test_packed(types[t], rows[row].rank, rows[row].extents, rows[row].perm);
-      const test_problem scaled = problem_of(types[t], large.rank, large.extents, large.perm, row);
+      test_problem scaled = problem_of(types[t], large.rank, large.extents, large.perm, row);
+      turn(&scaled, rows[row].backwards, rows[row].repeated);
       const cuttProblem_t view = test_problem_view(&scaled);
       cutt_canonical canonical;
       cutt_candidate list[CUTT_MAX_CANDIDATES];
@@ -82,7 +104,8 @@ static void edges_of_tiles(void **unused) {
             int64_t extents[CUTT_MAX_RANK];
             if ((double)(test_mix((uint64_t)++number) % 100000) >= 100000 * test_scale()) continue;
             if (!shrink(&list[i], &large, &canonical, past_m, past_k, extents)) continue;
-            const test_problem p = problem_of(types[t], large.rank, extents, large.perm, number);
+            test_problem p = problem_of(types[t], large.rank, extents, large.perm, number);
+            turn(&p, rows[row].backwards, rows[row].repeated);
             bool ran;
             if (test_volume(&p) > MOST_VOLUME) continue;
             if (!test_try_candidate(&p, &list[i], &ran)) fail();

@@ -317,12 +317,96 @@ static void columns_in_turns(void **unused) {
   device = &simt_h200;
 }
 
+/* Runs with gaps, backwards, or of one element: long ones in pieces, and others; where elements are turned round, and are not because of
+ * what does not divide by 16 or 4 bytes; and elements that are not aligned, which go through shared memory. */
+static const struct {
+  cutt_kernel kernel;
+  cuttType_t type;
+  int rank;
+  int64_t extents[3];    /* the output's first mode first */
+  int in_step, out_step; /* of that mode; 0: it is repeated, which makes it the input's last, of two */
+  int in_at, out_at, threads;
+} steps[] = {
+    {CUTT_KERNEL_flat_step_1, CUTT_BYTES_1, 2, {301, 7}, -1, 1, 0, 0, 64},
+    {CUTT_KERNEL_flat_step_1, CUTT_BYTES_1, 3, {11, 50, 3}, 1, 2, 3, 1, 128},
+    {CUTT_KERNEL_flat_step_2, CUTT_BYTES_2, 3, {13, 40, 5}, 3, 1, 2, 6, 256},
+    {CUTT_KERNEL_flat_step_2, CUTT_BYTES_2, 2, {2048, 3}, -2, 3, 0, 0, 128},
+    {CUTT_KERNEL_flat_step_4, CUTT_BYTES_4, 2, {1001, 3}, -1, 1, 4, 8, 256},
+    {CUTT_KERNEL_flat_step_4, CUTT_BYTES_4, 2, {37, 41}, 0, 1, 0, 0, 64},
+    {CUTT_KERNEL_flat_step_8, CUTT_BYTES_8, 2, {500, 5}, 0, 2, 8, 0, 128},
+    {CUTT_KERNEL_flat_fill_1, CUTT_BYTES_1, 2, {124, 31}, 0, 1, 1, 4, 64},
+    {CUTT_KERNEL_flat_fill_2, CUTT_BYTES_2, 2, {1030, 3}, 0, 1, 2, 8, 128},
+    {CUTT_KERNEL_flat_fill_1v, CUTT_BYTES_1, 2, {2048, 3}, 0, 1, 3, 0, 256},
+    {CUTT_KERNEL_flat_fill_2v, CUTT_BYTES_2, 2, {24, 31}, 0, 1, 0, 0, 64},
+    {CUTT_KERNEL_flat_fill_4v, CUTT_BYTES_4, 2, {404, 5}, 0, 1, 4, 0, 128},
+    {CUTT_KERNEL_flat_fill_8v, CUTT_BYTES_8, 2, {6, 40}, 0, 1, 8, 0, 96},
+    {CUTT_KERNEL_flat_step_8, CUTT_BYTES_8, 3, {7, 9, 11}, -1, 1, 0, 8, 256},
+    {CUTT_KERNEL_flat_step_16, CUTT_BYTES_16, 2, {333, 3}, 1, 2, 0, 0, 256},
+    {CUTT_KERNEL_flat_step_16, CUTT_BYTES_16, 2, {30, 30}, -1, 1, 0, 0, 64},
+    {CUTT_KERNEL_flat_back_4, CUTT_BYTES_1, 2, {412, 7}, -1, 1, 4, 8, 64},
+    {CUTT_KERNEL_flat_back_4, CUTT_BYTES_2, 3, {6, 9, 5}, -1, 1, 0, 0, 128},
+    {CUTT_KERNEL_flat_back_16, CUTT_BYTES_1, 2, {2048, 3}, -1, 1, 0, 0, 64},
+    {CUTT_KERNEL_flat_back_16, CUTT_BYTES_2, 2, {24, 25}, -1, 1, 0, 0, 128},
+    {CUTT_KERNEL_flat_back_16, CUTT_BYTES_4, 2, {1204, 3}, -1, 1, 0, 0, 256},
+    {CUTT_KERNEL_flat_back_16, CUTT_BYTES_8, 3, {6, 7, 8}, -1, 1, 0, 0, 96},
+    {CUTT_KERNEL_tile_8w, CUTT_BYTES_8, 2, {500, 3}, -1, 1, 4, 0, 128},
+    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {50, 20}, 1, 2, 0, 4, 128},
+    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {500, 3}, 0, 1, 4, 4, 128},
+};
+enum { STEPS = sizeof steps / sizeof *steps };
+
+static test_problem stepped(int i) {
+  static const int perm[] = {0, 1, 2}, turned[] = {1, 0};
+  const bool repeated = steps[i].in_step == 0;
+  const int in_step = repeated ? 1 : steps[i].in_step;
+  int64_t extents[3], in = 1, out = 1;
+  for (int j = 0; j < steps[i].rank; ++j) extents[j] = steps[i].extents[(j + repeated) % steps[i].rank];
+  test_problem p = test_packed(steps[i].type, steps[i].rank, extents, repeated ? turned : perm);
+  p.in_strided = p.out_strided = true;
+  for (int j = 0; j < p.rank; ++j) { /* with a gap behind each run of the output, so that modes do not fuse */
+    const int step = j == 0 ? in_step : 1;
+    p.in_strides[j] = repeated && j == 1 ? 0 : in * step;
+    in *= extents[j] * abs(step);
+    p.out_strides[j] = j == 0 ? steps[i].out_step : out;
+    out = j == 0 ? extents[p.perm[0]] * steps[i].out_step + 16 : out * extents[p.perm[j]];
+  }
+  p.in_at = steps[i].in_at;
+  p.out_at = steps[i].out_at;
+  p.seed = (uint64_t)i + 1;
+  return p;
+}
+
+static void stepped_runs(void **unused) {
+  (void)unused;
+  for (int i = 0; i < STEPS; ++i) {
+    const test_problem p = stepped(i);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate c = {.m = steps[i].in_step != 0, .k = 1, .threads = steps[i].threads};
+    c.param[CUTT_GPU_PARAM_STAGES] = c.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    c.param[CUTT_GPU_PARAM_FLAT] = c.param[CUTT_GPU_PARAM_DIRECT] = 1;
+    c.method = cutt_gpu_method(&canonical, &c);
+    cutt_gpu_launch launch;
+    const char *why = "";
+    bool ran;
+    if (!cutt_gpu_lay_out(&simt_h200, &canonical, &c, (uint32_t)cutt_gpu_power((uint64_t)p.in_at | CUTT_GPU_ALIGNED),
+                          (uint32_t)cutt_gpu_power((uint64_t)p.out_at | CUTT_GPU_ALIGNED), &launch, &why))
+      fail_msg("steps %d: %s", i, why);
+    if (launch.kernel != steps[i].kernel)
+      fail_msg("steps %d: %s, not %s", i, cutt_gpu_kernel_name[launch.kernel], cutt_gpu_kernel_name[steps[i].kernel]);
+    if (!test_try_candidate(&p, &c, &ran)) fail();
+    if (!ran) fail_msg("steps %d: not accepted", i);
+  }
+}
+
 static void each_kernel(void **unused) {
   (void)unused;
   for (int i = 0; i < CASES; ++i) run_case(&cases[i]);
   for (int k = CUTT_TABLE_KERNEL_COUNT; k < (int)CUTT_KERNEL_flat_add_f16; ++k) {
     int found = 0;
     for (int i = 0; i < CASES; ++i) found += cases[i].kernel == (cutt_kernel)k;
+    for (int i = 0; i < STEPS; ++i) found += steps[i].kernel == (cutt_kernel)k;
     assert_true(found > 0);
   }
 }
@@ -385,13 +469,15 @@ static void refusals(void **unused) {
 
 static int cleanup(void **unused) {
   (void)unused;
+  test_try_cleanup();
   simt_cleanup();
   return 0;
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(asynchronous_rows),
-                                     cmocka_unit_test(whole_runs), cmocka_unit_test(columns_in_turns),
-                                     cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(stepped_runs),
+                                     cmocka_unit_test(asynchronous_rows), cmocka_unit_test(whole_runs),
+                                     cmocka_unit_test(columns_in_turns),  cmocka_unit_test(refusals)};
+  test_use_engine(simt_engine(&simt_h200, "test_flat"));
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

@@ -46,7 +46,7 @@ typedef struct cutt_table_mode {
   /* Bytes per step in global memory: in the input for rows, in the output for columns. */
   int64_t global;
   cutt_divisor extent;
-  /* Bytes per step in shared memory. */
+  /* Bytes per step in shared memory, modulo 2^32. */
   uint32_t shared;
   /* Bytes per step, modulo 4, of where the row begins in the input. */
   uint32_t phase;
@@ -117,6 +117,11 @@ typedef struct cutt_kernel_args {
    * and columns are as many times more as the inner cut's extent. */
   cutt_count row_bytes, rows, run, columns;
   uint32_t row_gap;
+  /* Of tiles whose rows are backwards: bytes of a whole one, at whose end shorter ones end; 0: rows begin with their first element. */
+  uint32_t whole_row;
+  /* Bytes from the beginning of a row to the first element of a column's run, and to that of the first column: modes whose shared
+   * steps are negative begin at their end. */
+  uint32_t run_first, column_first;
   /* Rows need not end with a load. */
   uint32_t row_tails;
   cutt_inner_cut inner;

@@ -101,7 +101,7 @@ FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2
     int64_t to[most];                                                                                                  \
     wait_for_earlier(args.next_early);                                                                                 \
     if (args.run > 0) {                                                                                                \
-      const flat_piece p = flat_piece_of(&args, bytes);                                                                \
+      const flat_piece p = flat_piece_of(&args, bytes, bytes);                                                                \
       UNROLL(most)                                                                                                     \
       for (uint32_t i = 0; i < most; ++i) {                                                                            \
         if (i * CUTT_FLAT_LANES >= p.left) break;                                                                      \
@@ -118,7 +118,7 @@ FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2
     UNROLL(most)                                                                                                       \
     for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
-      const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
+      const flat_places p = flat_places_of(&args, first + i * step, bytes, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
       if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                          \
       to[i] = p.out;                                                                                                   \

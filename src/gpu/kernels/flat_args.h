@@ -24,6 +24,9 @@ enum {
   CUTT_FLAT_NARROW = 8      /* the same of up to 4 bytes */
 };
 
+/* How 16 bytes are turned round, or 4: elements of 8 bytes; else each word by this choice of its bytes (permute_bytes). */
+enum { CUTT_FLAT_TURN_1 = 0x0123, CUTT_FLAT_TURN_2 = 0x1032, CUTT_FLAT_TURN_4 = 0x3210, CUTT_FLAT_TURN_8 = 0 };
+
 /* A side of which a tile has one range of memory (flat_joined.cu). */
 enum { CUTT_FLAT_NOT_JOINED, CUTT_FLAT_ROWS, CUTT_FLAT_COLUMNS };
 
@@ -75,12 +78,14 @@ typedef struct cutt_flat_args {
   /* In a copy of runs: accesses of a thread; and of a run, where those of a warp are all of one, of which loads.along numbers such
    * pieces, rows of them in all; else 0, and rows are all accesses, loads.along those of a run. */
   uint32_t each, run;
-  uint32_t last;         /* the number of the last block */
-  uint32_t line_alone;   /* in flat_async.cu: is of a row's line the rest fetched, and not the next line, too? */
-  uint32_t next_early;   /* may the next kernel in the stream begin before this one has ended? */
-  uint32_t reads_out;    /* with alpha, op and beta: is what beta multiplies read? */
-  int64_t second;        /* where it is, as in args.h */
-  cutt_scale_args scale; /* of these */
+  int32_t run_in, run_out; /* in flat_step.cu: bytes from an access of a run to the next on both sides */
+  uint32_t turn;           /* there: CUTT_FLAT_TURN_1 ... */
+  uint32_t last;           /* the number of the last block */
+  uint32_t line_alone;     /* in flat_async.cu: is of a row's line the rest fetched, and not the next line, too? */
+  uint32_t next_early;     /* may the next kernel in the stream begin before this one has ended? */
+  uint32_t reads_out;      /* with alpha, op and beta: is what beta multiplies read? */
+  int64_t second;          /* where it is, as in args.h */
+  cutt_scale_args scale;   /* of these */
 } cutt_flat_args;
 
 /* Of tiles in windows (flat_windows.cu), which alone need more: rows, whose steps are bytes of the input; columns, with bytes of the

@@ -11,7 +11,7 @@
     int64_t to[most];                                                                                                  \
     wait_for_earlier(args.next_early);                                                                                 \
     if (args.run > 0) {                                                                                                \
-      const flat_piece p = flat_piece_of(&args, bytes);                                                                \
+      const flat_piece p = flat_piece_of(&args, bytes, bytes);                                                                \
       UNROLL(most)                                                                                                     \
       for (uint32_t i = 0; i < most; ++i) {                                                                            \
         if (i * CUTT_FLAT_LANES < p.left) value[i] = global_load##bytes(in + p.at.in + i * CUTT_FLAT_LANES * bytes);   \
@@ -25,7 +25,7 @@
     UNROLL(most)                                                                                                       \
     for (uint32_t i = 0; i < most; ++i) {                                                                              \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
-      const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
+      const flat_places p = flat_places_of(&args, first + i * step, bytes, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
       to[i] = p.out;                                                                                                   \
     }                                                                                                                  \

@@ -42,6 +42,16 @@
   X(flat_out_4)                                                                                                        \
   X(flat_out_8)
 #define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_1) X(flat_copy_2) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
+/* The same of runs with gaps, backwards, or of one element; back: some elements at a time, which are turned round; fill: some that are the
+ * same, a word of narrow ones, or, v, 16 bytes. */
+#define CUTT_FLAT_STEP_KERNELS(X)                                                                                      \
+  X(flat_step_1)                                                                                                       \
+  X(flat_step_2)                                                                                                       \
+  X(flat_step_4)                                                                                                       \
+  X(flat_step_8)                                                                                                       \
+  X(flat_step_16)                                                                                                      \
+  X(flat_back_4)                                                                                                       \
+  X(flat_back_16) X(flat_fill_1) X(flat_fill_2) X(flat_fill_1v) X(flat_fill_2v) X(flat_fill_4v) X(flat_fill_8v)
 /* With alpha, op and beta; w and q as in list.h, and v, elements of 2 bytes that are written 16 bytes at a time. */
 #define CUTT_FLAT_ADD_16_BIT(X)                                                                                        \
   X(flat_add_f16)                                                                                                      \
@@ -82,6 +92,7 @@
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
   CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
   CUTT_FLAT_COPY_KERNELS(X)                                                                                            \
+  CUTT_FLAT_STEP_KERNELS(X)                                                                                            \
   CUTT_FLAT_ADD_KERNELS(X)                                                                                             \
   CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X) CUTT_FLAT_ASYNC_KERNELS(X)
 

@@ -74,10 +74,11 @@ typedef struct flat_places {
   int64_t in, out;
 } flat_places;
 
-/* Of access number `inside` in run number `number` of a copy of runs: the digits of the latter are those of a tile's in the other
- * kernels. */
-DEVICE flat_places flat_places_in(const cutt_flat_args *args, uint32_t number, uint32_t inside, uint32_t bytes) {
-  flat_places p = {(int64_t)inside * bytes, (int64_t)inside * bytes};
+/* Of access number `inside` in run number `number` of a copy of runs, whose accesses are so many bytes apart on both sides: the digits
+ * of the number are those of a tile's in the other kernels. */
+DEVICE flat_places flat_places_in(const cutt_flat_args *args, uint32_t number, uint32_t inside, int32_t in,
+                                  int32_t out) {
+  flat_places p = {(int64_t)inside * in, (int64_t)inside * out};
   UNROLL(CUTT_FLAT_GRID)
   for (uint32_t i = 0; i < CUTT_FLAT_GRID; ++i) {
     if (i >= args->grid_modes) break;
@@ -92,9 +93,9 @@ DEVICE flat_places flat_places_in(const cutt_flat_args *args, uint32_t number, u
 }
 
 /* The same of access number n of all runs. */
-DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32_t bytes) {
+DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, int32_t in, int32_t out) {
   const uint32_t number = divide(n, args->loads.along);
-  return flat_places_in(args, number, n - number * args->loads.along.by, bytes);
+  return flat_places_in(args, number, n - number * args->loads.along.by, in, out);
 }
 
 /* A warp's accesses, args->each times one of each lane, are all of one run, so that where they begin is worked out once: the place of
@@ -103,11 +104,11 @@ typedef struct flat_piece {
   flat_places at;
   uint32_t left;
 } flat_piece;
-DEVICE flat_piece flat_piece_of(const cutt_flat_args *args, uint32_t bytes) {
+DEVICE flat_piece flat_piece_of(const cutt_flat_args *args, int32_t in, int32_t out) {
   const uint32_t lane = thread_index() % CUTT_FLAT_LANES, most = args->each * CUTT_FLAT_LANES;
   const uint32_t n = flat_number(args) * (thread_count() / CUTT_FLAT_LANES) + thread_index() / CUTT_FLAT_LANES;
   const uint32_t number = divide(n, args->loads.along), first = (n - number * args->loads.along.by) * most;
-  flat_piece p = {flat_places_in(args, number, first + lane, bytes), 0};
+  flat_piece p = {flat_places_in(args, number, first + lane, in, out), 0};
   const uint32_t length = args->run - first < most ? args->run - first : most;
   if (n < args->rows && lane < length) p.left = length - lane;
   return p;

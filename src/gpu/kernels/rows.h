@@ -58,9 +58,9 @@ DEFINE_LOAD_ROWS(8, word2)
 DEFINE_LOAD_ROWS(16, word4)
 
 /* Rows that begin at any byte, word by word. A word that reaches past the input's bytes is read byte by byte; of many inputs,
- * one that reaches past the row, since what is next to it may be nobody's. */
+ * one that reaches past the row, since what is next to it may be nobody's. later: bytes that rows begin behind whole ones. */
 DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
-                                uint32_t stage_at, share s) {
+                                uint32_t stage_at, uint32_t later, share s) {
   const uint32_t words = (now->row_bytes + 6) / 4;
   at_turn(0);
   for (uint32_t word = s.along; word < words; word += s.along_step) {
@@ -68,13 +68,13 @@ DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned cha
     for (uint32_t row = s.across; row < now->rows; row += s.across_step) {
       at_turn(1 + (word - s.along) / s.along_step * now->rows + (row - s.across) / s.across_step);
       const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
-      const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y));
-      const uint32_t phase = (uint32_t)(uintptr_t)begin & 3;
+      const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y) + later);
+      const uint32_t phase = (uint32_t)(uintptr_t)begin & 3, whole_phase = (phase - later) & 3;
       if (word * 4 >= phase + now->row_bytes) continue;
       const unsigned char *const from = begin - phase + word * 4;
       const unsigned char *const low = PAIRED ? begin : in + args->in_low;
       const unsigned char *const high = PAIRED ? begin + now->row_bytes : in + args->in_high;
-      const uint32_t to = stage_at + row * args->pitch + word * 4;
+      const uint32_t to = stage_at + row * args->pitch + ((whole_phase + later) & ~3u) + word * 4;
       if (from >= low && from + 4 <= high) {
         if (has_async()) {
           async_copy4(to, from, args->near);
@@ -116,16 +116,17 @@ DEVICE void load_tails(const cutt_kernel_args *args, const unsigned char *in, co
 
 DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,
                       share s, bool unaligned, bool tails) {
+  const uint32_t later = args->whole_row > 0 ? args->whole_row - now->row_bytes : 0;
   if (unaligned && args->load_log2 == CUTT_LOAD_UNALIGNED) {
-    load_rows_unaligned(args, in, now, stage_at, s);
+    load_rows_unaligned(args, in, now, stage_at, later, s);
   } else if (args->load_log2 == 4) {
-    load_rows16(args, in, now, stage_at, s);
+    load_rows16(args, in + later, now, stage_at + later, s);
   } else if (args->load_log2 == 3) {
-    load_rows8(args, in, now, stage_at, s);
+    load_rows8(args, in + later, now, stage_at + later, s);
   } else {
-    load_rows4(args, in, now, stage_at, s);
+    load_rows4(args, in + later, now, stage_at + later, s);
   }
-  if (tails && args->row_tails) load_tails(args, in, now, stage_at, 1u << args->load_log2);
+  if (tails && args->row_tails) load_tails(args, in + later, now, stage_at + later, 1u << args->load_log2);
 }
 
 #endif

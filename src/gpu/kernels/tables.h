@@ -98,9 +98,9 @@ DEVICE tile_now read_tile(uint32_t at) {
   return now;
 }
 
-/* Entry `index` of the list of `count` modes from `first` on. */
-DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t count, uint32_t index) {
-  place p = {0, 0, 0};
+/* Entry `index` of the list of `count` modes from `first` on; in shared memory, the first of them is at `shared`. */
+DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t count, uint32_t index, uint32_t shared) {
+  place p = {0, shared, 0};
   UNROLL(1)
   for (uint32_t i = first; i < first + count; ++i) {
     const uint32_t quotient = divide(index, args->mode[i].extent);
@@ -130,22 +130,23 @@ DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pair
   if (thread < tiles) describe_tile(args, pairs, args->tiles - 1 - (first + thread * step), thread * CUTT_TILE_ENTRY);
   UNROLL(1)
   for (uint32_t i = thread; i < args->table_rows; i += threads) {
-    const place p = place_of(args, 0, args->row_modes, i);
+    const place p = place_of(args, 0, args->row_modes, i, 0);
     shared_store8(args->rows_at + i * CUTT_ROW_ENTRY, split_words(p.global));
   }
   UNROLL(1)
   for (uint32_t i = thread; i < args->table_run; i += threads) {
-    const place p = place_of(args, args->row_modes, args->run_modes, i);
+    const place p = place_of(args, args->row_modes, args->run_modes, i, args->run_first);
     shared_store4(args->run_at + i * CUTT_RUN_ENTRY, phased ? p.shared << 2 | (p.phase & 3) : p.shared);
   }
   UNROLL(1)
   for (uint32_t i = thread; i < args->table_columns + args->inner.columns; i += threads) {
     const bool second = i >= args->table_columns;
     const uint32_t list = args->row_modes + args->run_modes + (second ? args->column_modes : 0);
-    const place p = place_of(args, list, args->column_modes, second ? i - args->table_columns : i);
+    const uint32_t entry = second ? i - args->table_columns : i;
+    const place p = place_of(args, list, args->column_modes, entry, args->column_first);
     const word2 global = split_words(p.global);
-    const word4 entry = {global.x, global.y, p.shared, p.phase};
-    shared_store16(args->columns_at + i * CUTT_COLUMN_ENTRY, entry);
+    const word4 words = {global.x, global.y, p.shared, p.phase};
+    shared_store16(args->columns_at + i * CUTT_COLUMN_ENTRY, words);
   }
   return tiles;
 }

@@ -32,7 +32,7 @@ enum {
 
 /* As long as the parameters of a permutation (tests/simt/test_probe.c holds it to that), so that the launch of an empty
  * kernel takes as long as one of a plan's. */
-enum { CUTT_PROBE_ARGS_BYTES = 2824 };
+enum { CUTT_PROBE_ARGS_BYTES = 2840 };
 
 typedef struct cutt_probe_args {
   /* probe_chase, probe_shared: how many are timed. */
