@@ -341,7 +341,8 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
 /* Do the lists of modes and a tile have room? */
 static bool takes_tile(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                        bool direct, const char **why) {
-  if (direct && cutt_gpu_has_gaps(tile)) return refuse(why, "direct is for runs without gaps");
+  if (direct && (cutt_gpu_has_gaps(tile) || tile->backwards))
+    return refuse(why, "direct is for runs without gaps, which are not backwards");
   if (cutt_gpu_most_shared(canonical, tile, direct) > device->block_shared) {
     return refuse(why, "a tile larger than shared memory");
   }

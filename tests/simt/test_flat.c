@@ -467,6 +467,50 @@ static void refusals(void **unused) {
   }
 }
 
+/* Runs of several modes one of which is backwards, and those with gaps, are not copied with tables, but go through shared memory; and what
+ * computes is not copied element by element. */
+static void refused_runs(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {19, 6, 11};
+  static const int perm[] = {0, 1, 2};
+  static const double two = 2;
+  static const struct {
+    int64_t in[3], out[3];
+    int m, k, direct, flat;
+    bool computes;
+    const char *why;
+  } rows[] = {{{1, -19, 114}, {1, 19, 120}, 2, 2, 0, 0, false, NULL},
+              {{1, -19, 114}, {1, 19, 120}, 2, 2, 1, 0, false, "backwards"},
+              {{1, -19, 114}, {1, 19, 120}, 1, 1, 1, 0, false, NULL},
+              {{1, -19, 114}, {1, 19, 120}, 2, 2, 1, 1, false, "backwards"},
+              {{-1, 19, 114}, {1, 19, 120}, 1, 1, 1, 0, false, "backwards"},
+              {{-1, 19, 114}, {1, 19, 120}, 1, 1, 1, 1, false, NULL},
+              {{-1, 19, 114}, {1, 19, 120}, 1, 1, 1, 1, true, "alpha"},
+              {{2, 38, 228}, {1, 19, 120}, 1, 1, 1, 0, false, "gaps"},
+              {{2, 38, 228}, {1, 19, 120}, 1, 1, 0, 0, false, NULL}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    test_problem problem = test_packed(rows[i].computes ? CUTT_F64 : CUTT_BYTES_8, 3, extents, perm);
+    problem.in_strided = problem.out_strided = true;
+    memcpy(problem.in_strides, rows[i].in, sizeof rows[i].in);
+    memcpy(problem.out_strides, rows[i].out, sizeof rows[i].out);
+    problem.conjugate = false;
+    problem.has_alpha = rows[i].computes;
+    memcpy(&problem.alpha, &two, sizeof two);
+    const cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_candidate c = {.m = rows[i].m, .k = rows[i].k, .threads = 64};
+    const char *why = NULL;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    c.param[CUTT_GPU_PARAM_STAGES] = c.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    c.param[CUTT_GPU_PARAM_DIRECT] = rows[i].direct;
+    c.param[CUTT_GPU_PARAM_FLAT] = rows[i].flat;
+    c.method = cutt_gpu_method(&canonical, &c);
+    const bool taken = cutt_gpu_accept(&simt_h200, &canonical, &c, &why);
+    if (taken != (rows[i].why == NULL)) fail_msg("row %zu: %s", i, why ? why : "taken");
+    if (rows[i].why && !strstr(why, rows[i].why)) fail_msg("row %zu: %s", i, why);
+  }
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   test_try_cleanup();
@@ -477,7 +521,8 @@ static int cleanup(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(stepped_runs),
                                      cmocka_unit_test(asynchronous_rows), cmocka_unit_test(whole_runs),
-                                     cmocka_unit_test(columns_in_turns),  cmocka_unit_test(refusals)};
+                                     cmocka_unit_test(columns_in_turns),  cmocka_unit_test(refusals),
+                                     cmocka_unit_test(refused_runs)};
   test_use_engine(simt_engine(&simt_h200, "test_flat"));
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }
