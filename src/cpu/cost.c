@@ -311,6 +311,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       far_filled = 1.4;                     /* of what a line takes that is gathered, or walked along */
   static const double with_gaps = 6, with_gaps_by_call = 4; /* of what an output run takes that has none */
   static const double apart_calls = 1.75, again_runs = 3;   /* of calls whose columns follow, of runs read once each */
+  static const double by_segments = 0.25,
+                      short_of_many = 0.4; /* of what a call for each output run takes: those by one call */
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
@@ -408,6 +410,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
    * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
+    /* What is staged leaves by one call for all columns of a step, where it is moved as it is: short runs of narrow elements, which
+     * nothing else does as fast, are done with by that. Of data in L2 it counts for nothing. */
+    if (!direct && !t->non_temporal && !c->scale.active && t->run_stride == 1 && c->elem_bytes <= 2 &&
+        t->run * c->elem_bytes <= LINE && !cutt_cpu_fits_l2(machine, c))
+      n[CUTT_CPU_COUNT_FLUSHES] *= short_of_many;
     const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
     const int64_t down = t->few ? 1 : (t->rows + rows - 1) / rows, across = blocks_across(t, !direct, columns);
     const double blocks =
@@ -440,8 +447,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       n[CUTT_CPU_COUNT_WASTE] = 0;
     }
     n[CUTT_CPU_COUNT_GATHERS] = (t->repeats > 1 ? again_runs : 1) * volume / (double)(t->shared_run * t->repeats);
-    if (t->by_segments) { /* a quarter of what a call for each takes, and two tables */
-      n[CUTT_CPU_COUNT_FLUSHES] /= 4;
+    if (t->by_segments) { /* and two tables */
+      n[CUTT_CPU_COUNT_FLUSHES] *= by_segments;
       n[CUTT_CPU_COUNT_GATHERS] *= 2;
     } else if (t->direct && t->segments > 1 && t->run_stride == 1 && t->repeats == 1 && t->in_step == 0) {
       n[CUTT_CPU_COUNT_FLUSHES] *= 2; /* and that takes more than going on with a tile's run */
