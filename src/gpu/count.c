@@ -496,8 +496,8 @@ static double stepped_sectors(const cutt_canonical *c, const cutt_gpu_flat *f, b
 
 static void count_flat_steps(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
                              uint32_t threads, sums *sum) {
-  const double number = f->copies / f->run,
-               warps = f->pieces > 0 ? number * ceil((double)f->run / WARP) : ceil((double)f->copies / WARP);
+  const uint32_t of_run = f->pieces > 0 ? (f->run + WARP - 1) / WARP : 0;
+  const double warps = f->pieces > 0 ? (double)(f->copies / f->run * of_run) : ceil((double)f->copies / WARP);
   const double blocks = f->pieces > 0 ? f->pieces : ceil((double)f->copies / (threads * f->each));
   sum->requests = warps;
   sum->sectors = stepped_sectors(c, f, input, sector, warps);

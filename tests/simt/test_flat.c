@@ -359,7 +359,7 @@ static test_problem stepped(int i) {
   static const int perm[] = {0, 1, 2}, turned[] = {1, 0};
   const bool repeated = steps[i].in_step == 0;
   const int in_step = repeated ? 1 : steps[i].in_step;
-  int64_t extents[3], in = 1, out = 1;
+  int64_t extents[3] = {1, 1, 1}, in = 1, out = 1;
   for (int j = 0; j < steps[i].rank; ++j) extents[j] = steps[i].extents[(j + repeated) % steps[i].rank];
   test_problem p = test_packed(steps[i].type, steps[i].rank, extents, repeated ? turned : perm);
   p.in_strided = p.out_strided = true;
