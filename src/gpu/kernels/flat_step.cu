@@ -1,42 +1,10 @@
 /* Copies of runs without tables (flat_copy.cu) whose elements have gaps between them, on either side, or are backwards in the input, or all
  * the same one: an access is an element, and from one to the next are steps of any size. Of runs that have no gaps some elements at a
  * time are turned round, if they are backwards, or made of the one that all of them are, in registers. */
-#include "flat_tile.h"
+#include "flat_runs.h"
 
-/* get bytes are loaded for each access, and bytes stored. */
-#define DEFINE_FLAT_STEP(name, get, type, bytes, most, made)                                                              \
-  KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                             \
-  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();            \
-    type value[most];                                                                                                  \
-    int64_t to[most];                                                                                                  \
-    wait_for_earlier(args.next_early);                                                                                 \
-    if (args.run > 0) {                                                                                                \
-      const flat_piece p = flat_piece_of(&args, args.run_in, args.run_out);                                            \
-      UNROLL(most)                                                                                                     \
-      for (uint32_t i = 0; i < most; ++i) {                                                                            \
-        if (i * CUTT_FLAT_LANES < p.left)                                                                              \
-          value[i] = global_load##get(in + (p.at.in + (int64_t)(i * CUTT_FLAT_LANES) * args.run_in));                \
-      }                                                                                                                \
-      UNROLL(most)                                                                                                     \
-      for (uint32_t i = 0; i < most; ++i) {                                                                            \
-        if (i * CUTT_FLAT_LANES < p.left)                                                                              \
-          global_store##bytes(out + (p.at.out + (int64_t)(i * CUTT_FLAT_LANES) * args.run_out), made(value[i]));     \
-      }                                                                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    UNROLL(most)                                                                                                       \
-    for (uint32_t i = 0; i < most; ++i) {                                                                              \
-      if (i >= args.each || first + i * step >= args.rows) break;                                                      \
-      const flat_places p = flat_places_of(&args, first + i * step, args.run_in, args.run_out);                        \
-      value[i] = global_load##get(in + p.in);                                                                        \
-      to[i] = p.out;                                                                                                   \
-    }                                                                                                                  \
-    UNROLL(most)                                                                                                       \
-    for (uint32_t i = 0; i < most; ++i) {                                                                              \
-      if (i < args.each && first + i * step < args.rows) global_store##bytes(out + to[i], made(value[i]));           \
-    }                                                                                                                  \
-  }
+#define DEFINE_FLAT_STEP(name, get, type, bytes, most, made)                                                           \
+  DEFINE_FLAT_RUNS(name, get, type, bytes, most, made, args.run_in, args.run_out)
 
 /* The 16 bytes of a vector, element by element, from its end. */
 DEVICE word4 turn_round(word4 v, uint32_t turn) {
@@ -57,7 +25,6 @@ DEVICE word4 fill_pairs(word2 v) {
   return words;
 }
 
-#define AS_IT_IS(value) value
 #define TURNED_WORD(value) permute_bytes(value, 0, args.turn)
 #define TURNED_VECTOR(value) turn_round(value, args.turn)
 #define WORD_OF_1(value) permute_bytes(value, 0, 0)
