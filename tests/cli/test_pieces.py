@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from support import NAMED, PROGRAM, RANGES, TIMEOUT, Case, cutt, file_bytes, fill, finish, no_leak_checks, read, run_tests, write
+from support import NAMED, PROGRAM, RANGES, TIMEOUT, Case, best_kernels, cutt, file_bytes, fill, finish, no_leak_checks, read, run_tests, write
 
 
 def sparse(path, shape, dtype):
@@ -336,5 +336,10 @@ class Long(Pieces):
                 self.assertTrue(np.array_equal(found[column:column + 4096, row:row + 4096], block.T), (row, column))
 
 
+def prepare():
+    no_leak_checks()
+    best_kernels()
+
+
 if __name__ == "__main__":
-    run_tests(no_leak_checks)
+    run_tests(prepare)
