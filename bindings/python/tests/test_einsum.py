@@ -323,7 +323,7 @@ class Tensordot(unittest.TestCase):
 
 class Warned(unittest.TestCase):
     def test_once(self):
-        """Exactly if a BLAS is used that has an environment override: none is where it is slower than what needs none."""
+        """Exactly if a BLAS is used that has an environment override; where own kernels are faster none is."""
         program = (
             "import warnings, json, numpy as np, cutt\n"
             "with warnings.catch_warnings(record=True) as caught:\n"

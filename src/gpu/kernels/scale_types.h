@@ -21,14 +21,16 @@ DEVICE uint32_t place_of_half(uint32_t stage_at, uint32_t entry, uint32_t phase)
  *   <type>w  several elements gathered for each store
  *   <type>q  elements that always travel together, 16 bytes at a time */
 #define AT_RUN const uint32_t at = stage_at + read_run(args, access)
-#define SCALE_QUADS(DEFINE, type, elements)                                                                            \
-  DEFINE(type##q, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type##_##elements,     \
-         global_load, global_store, 4)
-#if __CUDA_ARCH__ >= 1000
-#define SCALE_BATCH_2 4 /* on sm_120 more of them take more registers than there are */
+#if __CUDA_ARCH__ >= 1000 /* on sm_120 more of them take more registers than there are */
+#define SCALE_BATCH_2 4
+#define SCALE_BATCH_Q 3
 #else
 #define SCALE_BATCH_2 8
+#define SCALE_BATCH_Q 4
 #endif
+#define SCALE_QUADS(DEFINE, type, elements)                                                                            \
+  DEFINE(type##q, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type##_##elements,     \
+         global_load, global_store, SCALE_BATCH_Q)
 #define SCALE_2_BYTES(DEFINE, type)                                                                                    \
   DEFINE(type, true, false, 2, uint16_t, now->run, const uint32_t in_run = read_run(args, access),                     \
          shared_load2(c.shared + place_of_half(stage_at, in_run, c.phase + (uint32_t)(uintptr_t)(in + now->in))),      \
