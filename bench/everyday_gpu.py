@@ -74,7 +74,8 @@ class Case:
         shares = [choose.random() + 0.2 for _ in range(rank)]
         return [max(2, round(elements ** (share / sum(shares)))) for share in shares]
 
-    def larger(self, choose, shape):
+    @staticmethod
+    def larger(choose, shape):
         return [extent + choose.randrange(1, max(2, extent // 3 + 2)) for extent in shape]
 
     def lay_out(self, choose, step):

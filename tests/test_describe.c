@@ -371,7 +371,7 @@ static void devices(void **unused) {
       assert_true(strlen(string_at(backend, "why")) > 0);
       continue;
     }
-    if (strcmp(string_at(backend, "name"), "cpu")) continue;
+    if (strcmp(string_at(backend, "name"), "cpu") != 0) continue;
     cpu = true;
     assert_true(strlen(string_at(backend, "isa")) > 0);
     assert_true(json_is_null(json_object_get(backend, "source")));

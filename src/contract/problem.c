@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "contract/labelled.h"
 #include "plan/arguments.h"
 
@@ -209,8 +210,7 @@ int cutt_modes_fuse(cutt_contract_mode *mode, int count) {
 
 static int64_t sort_key(const cutt_contract_mode *mode) {
   const bool right = mode->group == CUTT_GROUP_N || mode->group == CUTT_GROUP_SUM_R;
-  const int64_t stride = mode->stride[right ? CUTT_RIGHT : CUTT_LEFT];
-  return stride < 0 ? -stride : stride;
+  return magnitude(mode->stride[right ? CUTT_RIGHT : CUTT_LEFT]);
 }
 
 /* By insertion: there are few, and those that are equal keep their order. */

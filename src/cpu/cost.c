@@ -315,7 +315,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       short_of_many = 0.4; /* of what a call for each output run takes: those by one call */
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
-  const int64_t apart = t->in_step < 0 ? -t->in_step : t->in_step;
+  const int64_t apart = magnitude(t->in_step);
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
   if (t->kernel == CUTT_CPU_COPY) { /* what is left out is in lines that are read */
@@ -340,7 +340,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   if (t->non_temporal) {
     for (int i = 0; i < c->rank; ++i) {
-      const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
+      const int64_t stride = magnitude(c->mode[i].out_stride);
       if (stride < sequence) continue;
       gaps = stride > sequence && (gaps || strides == 0);
       strides |= stride;

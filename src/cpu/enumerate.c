@@ -248,7 +248,7 @@ static bool may_be_unasked(const search *s) {
 
 /* Do so many columns go to lines that share so few sets of L1 that it does not hold one of each? */
 static bool columns_share_sets(const cutt_canonical *c, const cutt_cpu_machine *machine, int64_t columns) {
-  const int64_t stride = c->mode[0].out_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
+  const int64_t distance = magnitude(c->mode[0].out_stride) * c->elem_bytes;
   return cutt_cpu_l1_holds(machine, distance & -distance) < columns;
 }
 
@@ -485,7 +485,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   int ins = sides_of(in_extent, in_modes, w, w <= NARROW ? narrow_targets : in_targets, w <= NARROW ? 6 : 5, line,
                      false, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
   const int64_t stride = c->rank > 0 ? c->mode[c->out_order[0]].in_stride : 0;
-  const bool apart = (stride < 0 ? -stride : stride) > MAX_ROW_BYTES / w;
+  const bool apart = magnitude(stride) > MAX_ROW_BYTES / w;
   int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line, apart,
                       MAX_RUN_BYTES, MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);

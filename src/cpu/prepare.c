@@ -314,10 +314,10 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
 /* Is more prefetched along elements with gaps between them that are less than a line, and along windows of these, than hardware prefetchers
  * do? Not where other segments of a tile are in the gaps, whose lines are asked for once. */
 static bool asks_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_plan *p) {
-  const int64_t step = p->window ? p->windows.step : p->in_step, distance = step < 0 ? -step : step;
+  const int64_t step = p->window ? p->windows.step : p->in_step, distance = magnitude(step);
   for (int i = 0; i < c->rank; ++i) {
     const int64_t stride = c->mode[i].in_stride * c->elem_bytes;
-    if (t->role[i] == CUTT_CPU_SEGMENT && (stride < 0 ? -stride : stride) < CUTT_CPU_LINE) return false;
+    if (t->role[i] == CUTT_CPU_SEGMENT && magnitude(stride) < CUTT_CPU_LINE) return false;
   }
   return p->window ? distance >= 2 * CUTT_CPU_LINE : distance > c->elem_bytes && distance <= CUTT_CPU_LINE;
 }

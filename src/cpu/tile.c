@@ -339,7 +339,7 @@ static void find_step(const cutt_cpu_machine *machine, const cutt_canonical *c, 
              (t->segments == 1 || !t->non_temporal) &&
              cutt_cpu_has_skip(machine->vector_bytes, machine->byte_permutes, c->elem_bytes, step);
   if (!t->skips && (c->elem_bytes < 8 || (step == -1 && c->elem_bytes == 8))) return; /* for windows */
-  if ((step < 0 ? -step : step) * c->elem_bytes <= FAR) t->in_step = step;
+  if (magnitude(step) * c->elem_bytes <= FAR) t->in_step = step;
 }
 
 /* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as

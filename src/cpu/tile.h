@@ -20,6 +20,7 @@
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
+#include "base/number.h"
 #include "model/machine.h"
 #include "model/method.h"
 
@@ -142,9 +143,7 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
 }
 
 /* Elements from a position of a mode to the next one in the input, in either direction. */
-static inline int64_t cutt_cpu_distance(const cutt_mode *mode) {
-  return mode->in_stride < 0 ? -mode->in_stride : mode->in_stride;
-}
+static inline int64_t cutt_cpu_distance(const cutt_mode *mode) { return magnitude(mode->in_stride); }
 
 /* The output runs of a tile, and its elements. */
 static inline int64_t cutt_cpu_runs(const cutt_cpu_tile *tile) {

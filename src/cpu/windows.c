@@ -19,7 +19,7 @@ double cutt_cpu_windows_estimate(const cutt_canonical *c, const cutt_cpu_tile *t
     if (t->role[mode] != CUTT_CPU_ROW) continue;
     const int64_t stride = c->mode[mode].in_stride;
     const double take = smaller(vector / have, (double)t->extent[mode]);
-    const double reach = (take - 1.0) * (double)(stride < 0 ? -stride : stride) * c->elem_bytes + span;
+    const double reach = (take - 1.0) * (double)magnitude(stride) * c->elem_bytes + span;
     if (reach <= bytes) {
       span = reach;
     } else {

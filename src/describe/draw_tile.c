@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "describe/describe.h"
 
 enum { LOOKED_AT = 65536 }; /* runs, at most, for what is used of what is moved */
@@ -71,7 +72,7 @@ static void find_runs(const cutt_drawing *d, bool input, cutt_runs *r) {
   for (int i = 0; i < c->rank; ++i) {
     const int j = input ? i : c->out_order[i];
     const int64_t extent = d->explanation.tile[j], stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
-    const int64_t apart = stride < 0 ? -stride : stride;
+    const int64_t apart = magnitude(stride);
     if (extent < 2) continue;
     if (stride < 0) r->start += (extent - 1) * stride * c->elem_bytes; /* seen from its other end */
     if (stride == 0) {

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "gpu/access.h"
 #include "gpu/banks.h"
 #include "gpu/flat.h"
@@ -223,7 +224,7 @@ static joined join_runs(const kind *k, const side *s, double bytes, double runs)
     const int64_t extent = set >> j & 1 ? 1 : extent_of(k, j);
     if (extent == 1) continue;
     const int64_t stride = (s->input ? c->mode[j].in_stride : c->mode[j].out_stride) * c->elem_bytes;
-    const double step = (double)(stride < 0 ? -stride : stride), gap = step - n.bytes;
+    const double step = (double)magnitude(stride), gap = step - n.bytes;
     if (gap >= s->sector || gap < 0) break;
     double distance = 1; /* in the list */
     for (int l = 0; l < count && list[l] != j; ++l) distance *= (double)extent_of(k, list[l]);
@@ -496,8 +497,8 @@ static double stepped_sectors(const cutt_canonical *c, const cutt_gpu_flat *f, b
 
 static void count_flat_steps(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
                              uint32_t threads, sums *sum) {
-  const uint32_t of_run = f->pieces > 0 ? (f->run + WARP - 1) / WARP : 0;
-  const double warps = f->pieces > 0 ? (double)(f->copies / f->run * of_run) : ceil((double)f->copies / WARP);
+  const uint32_t runs = f->pieces > 0 ? f->copies / f->run : 0, of_run = (f->run + WARP - 1) / WARP;
+  const double warps = f->pieces > 0 ? (double)runs * of_run : ceil((double)f->copies / WARP);
   const double blocks = f->pieces > 0 ? f->pieces : ceil((double)f->copies / (threads * f->each));
   sum->requests = warps;
   sum->sectors = stepped_sectors(c, f, input, sector, warps);

@@ -49,8 +49,9 @@ static double bound_of(const listing *l) {
   return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
 }
 
-/* The same without tables, if the tile is one for that. */
-static void add_flat_tile(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts counts) {
+/* The same without tables, if the listing's tile is one for that. */
+static void add_flat_tile(listing *l, cutt_candidate *candidate, cutt_gpu_counts counts) {
+  const cutt_gpu_tile *const tile = &l->tile;
   cutt_breakdown breakdown;
   const char *why;
   if (cutt_gpu_least_of_flat(&l->bounds, tile, &counts) >= bound_of(l)) return;
@@ -65,22 +66,37 @@ static void add_flat_tile(listing *l, cutt_candidate *candidate, const cutt_gpu_
   candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
 }
 
-/* Without tables all rows are read, also those that are repeated, which `tile`, the listing's own, leaves out. */
-static void add_flat(listing *l, cutt_candidate *candidate, cutt_gpu_tile *tile, cutt_gpu_counts counts) {
+/* Derives a candidate's geometry, in the listing's tile. False: there is none, or where its buffers ask for tables it takes more shared
+ * memory than a block has. */
+static bool derive(listing *l, const cutt_candidate *candidate) {
+  const bool copies = cutt_gpu_copies_runs(l->c, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0);
   const char *why;
-  const bool repeats = tile->repeats > 1;
-  if (repeats) {
-    candidate->param[CUTT_GPU_PARAM_FLAT] = 1;
-    if (cutt_gpu_tile_derive(l->c, candidate, tile, &why) &&
-        cutt_gpu_most_shared(l->c, tile, false) <= l->device->block_shared) {
-      cutt_gpu_count(l->device, l->c, tile, false, &counts);
-      add_flat_tile(l, candidate, tile, counts);
-    }
-    candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
-    cutt_gpu_tile_derive(l->c, candidate, tile, &why);
-  } else {
-    add_flat_tile(l, candidate, tile, counts);
+  return cutt_gpu_tile_derive(l->c, candidate, &l->tile, &why) &&
+         cutt_gpu_most_shared(l->c, &l->tile, copies) <= l->device->block_shared;
+}
+
+/* Without tables all rows are read, also those that are repeated, which the tile leaves out. */
+static void add_flat(listing *l, cutt_candidate *candidate, cutt_gpu_counts counts) {
+  const char *why;
+  if (l->tile.repeats == 1) {
+    add_flat_tile(l, candidate, counts);
+    return;
   }
+  candidate->param[CUTT_GPU_PARAM_FLAT] = 1;
+  if (derive(l, candidate)) {
+    cutt_gpu_count(l->device, l->c, &l->tile, false, &counts);
+    add_flat_tile(l, candidate, counts);
+  }
+  candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
+  cutt_gpu_tile_derive(l->c, candidate, &l->tile, &why);
+}
+
+/* Lists a candidate that has been derived, without tables alone. */
+static void add_only_flat(listing *l, cutt_candidate *candidate) {
+  cutt_gpu_counts counts;
+  candidate->method = cutt_gpu_method(l->c, candidate);
+  cutt_gpu_count(l->device, l->c, &l->tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &counts);
+  add_flat(l, candidate, counts);
 }
 
 /* Lower bounds of what a tile takes, with tables and without. */
@@ -135,20 +151,13 @@ static void add_apart(listing *l, const pair *p, apart *seen) {
     const bool of_rows = side == 0;
     if (of_rows ? m == 0 || m == p->m.count : k == 0 || k == p->k.count) continue;
     cutt_candidate candidate;
-    cutt_gpu_counts counts;
-    const char *why;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = of_rows ? m : p->m.count;
     candidate.k = of_rows ? p->k.count : k;
     candidate.split_m = of_rows ? 0 : p->m.split;
     candidate.split_k = of_rows ? p->k.split : 0;
     if (seen_before(seen, &candidate)) continue;
-    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) || l->tile.volume * c->elem_bytes > MOST_TILE_BYTES ||
-        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
-      continue;
-    candidate.method = cutt_gpu_method(c, &candidate);
-    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
-    add_flat(l, &candidate, &l->tile, counts);
+    if (derive(l, &candidate) && l->tile.volume * c->elem_bytes <= MOST_TILE_BYTES) add_only_flat(l, &candidate);
   }
 }
 
@@ -165,7 +174,7 @@ static void add_tile(listing *l, cutt_candidate *candidate, times least) {
   cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
   const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && cutt_gpu_run_columns(tile) == 0;
-  if (!direct && !batch && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
+  if (!direct && !batch && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, counts);
   for (int i = 0; i < (direct ? 1 : 2) && least.tables < bound_of(l); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
     cutt_gpu_assume_threads(c, tile, block_threads[i], &counts);
@@ -265,8 +274,6 @@ static void make_copy(const listing *l, int64_t parts, cutt_candidate *candidate
 static void add_copies(listing *l) {
   const cutt_canonical *c = l->c;
   cutt_candidate candidate;
-  cutt_gpu_counts counts;
-  const char *why;
   if (!c->scale.active && copies_runs(c, 8)) {
     for (int64_t i = 1; i <= 4; i *= 2) {
       make_copy(l, i, &candidate);
@@ -274,12 +281,7 @@ static void add_copies(listing *l) {
     }
   }
   make_copy(l, 1, &candidate);
-  if (c->rank == 0 || l->alone >= 0 || !cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
-      cutt_gpu_most_shared(c, &l->tile, !c->scale.active) > l->device->block_shared)
-    return;
-  candidate.method = cutt_gpu_method(c, &candidate);
-  cutt_gpu_count(l->device, c, &l->tile, true, &counts);
-  add_flat(l, &candidate, &l->tile, counts);
+  if (c->rank > 0 && l->alone < 0 && derive(l, &candidate)) add_only_flat(l, &candidate);
 }
 
 /* Runs of the first mode of both sides that have gaps, or are backwards, or those of the output that are of one element each: without
@@ -291,8 +293,6 @@ static void add_steps(listing *l) {
   const int64_t elements = LARGEST / c->elem_bytes;
   if (!cutt_gpu_same_first(c) && mode->in_stride != 0) return;
   cutt_candidate candidate;
-  cutt_gpu_counts counts;
-  const char *why;
   memset(&candidate, 0, sizeof candidate);
   candidate.m = cutt_gpu_same_first(c);
   candidate.k = 1;
@@ -303,12 +303,7 @@ static void add_steps(listing *l) {
   } else {
     candidate.param[CUTT_GPU_PARAM_BATCH] = elements / mode->extent;
   }
-  if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
-      cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
-    return;
-  candidate.method = cutt_gpu_method(c, &candidate);
-  cutt_gpu_count(l->device, c, &l->tile, true, &counts);
-  add_flat(l, &candidate, &l->tile, counts);
+  if (derive(l, &candidate)) add_only_flat(l, &candidate);
 }
 
 /* The same runs, several at a time, through shared memory, and whole, so that only their two ends share sectors. Where the
@@ -331,18 +326,11 @@ static void add_whole_runs(listing *l) {
    * are as good with the chunks of other pairs. */
   for (int i = 1; i < 3 && run > tile_bytes[2] && l->alone < 0; ++i) {
     cutt_candidate candidate;
-    cutt_gpu_counts counts;
-    const char *why;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = 1;
     candidate.split_m = candidate.split_k =
         cutt_gpu_even_chunk(l->device, c->mode[0].extent, tile_bytes[i] / c->elem_bytes, c->elem_bytes);
-    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
-        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
-      continue;
-    candidate.method = cutt_gpu_method(c, &candidate);
-    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
-    add_flat(l, &candidate, &l->tile, counts);
+    if (derive(l, &candidate)) add_only_flat(l, &candidate);
   }
 }
 
@@ -363,19 +351,12 @@ static void add_turns(listing *l) {
     const int64_t elements = tile_bytes[i] / (columns * c->elem_bytes), extent = c->mode[first].extent;
     const int64_t chunk = cutt_gpu_even_chunk(l->device, extent, elements, c->elem_bytes);
     cutt_candidate candidate;
-    cutt_gpu_counts counts;
-    const char *why;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = first + 1;
     candidate.k = 1;
     candidate.split_m = candidate.split_k = chunk < extent ? chunk : 0;
     candidate.param[CUTT_GPU_PARAM_BATCH] = elements / extent;
-    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) || cutt_gpu_run_columns(&l->tile) == 0 ||
-        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
-      continue;
-    candidate.method = cutt_gpu_method(c, &candidate);
-    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
-    add_flat(l, &candidate, &l->tile, counts);
+    if (derive(l, &candidate) && cutt_gpu_run_columns(&l->tile) > 0) add_only_flat(l, &candidate);
   }
 }
 

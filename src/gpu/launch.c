@@ -144,17 +144,6 @@ static void fill_counts(const layout *l) {
   }
 }
 
-/* Where the first of a list's positions is in a row, in bytes: its modes that are backwards begin at their end. */
-static uint32_t first_of(const layout *l, const int *list, int count) {
-  const cutt_canonical *c = l->canonical;
-  int64_t first = 0;
-  for (int i = 0; i < count; ++i) {
-    const int j = list[i];
-    if (l->tile->backwards >> j & 1) first -= (l->tile->extent[j] - 1) * c->mode[j].in_stride * c->elem_bytes;
-  }
-  return (uint32_t)first;
-}
-
 /* The tables' modes. In shared memory, a step of a mode of M_m is inside the row, and of another mode from row to row. */
 static void fill_places(const layout *l) {
   const cutt_canonical *c = l->canonical;
@@ -206,8 +195,8 @@ static void fill_places(const layout *l) {
     memcpy(mode, mode - tile->column_modes, (size_t)tile->column_modes * sizeof *mode);
     mode[tile->beside - 1].extent = cutt_divide_by(last);
   }
-  args->run_first = first_of(l, tile->run, tile->run_modes);
-  args->column_first = first_of(l, tile->column, tile->column_modes);
+  args->run_first = (uint32_t)cutt_gpu_first_in_row(c, tile, tile->in_k);
+  args->column_first = (uint32_t)cutt_gpu_first_in_row(c, tile, ~tile->in_k);
   args->table_rows = (uint32_t)tile->rows;
   args->table_columns = (uint32_t)tile->columns;
 }
@@ -441,9 +430,7 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
                     uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
                     const char **why) {
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
-  /* There is no copy of runs with tables that computes, or has gaps: where the buffers ask for tables, the runs go through shared
-   * memory. */
-  const bool copies = direct && !canonical->scale.active && cutt_gpu_plain_runs(canonical);
+  const bool copies = cutt_gpu_copies_runs(canonical, direct);
   cutt_gpu_tile tile;
   layout l = {.canonical = canonical, .tile = &tile, .problems = problems, .launch = launch};
   if (!takes_device(device, why) || !cutt_gpu_tile_derive(canonical, candidate, &tile, why) ||

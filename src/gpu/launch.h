@@ -43,8 +43,8 @@ void cutt_gpu_choose_many(const cutt_device *device, const cutt_canonical *canon
 bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                      const char **why);
 
-/* The launch for buffers whose addresses are multiples of in_align and out_align bytes where the tensors begin (powers of two up to
- * CUTT_GPU_ALIGNED), counted at the user's pointers. False, with *why, for a candidate that is not accepted, and for scaling
+/* The launch for buffers whose tensors' lowest bytes are at multiples of in_align and out_align bytes (powers of two up to
+ * CUTT_GPU_ALIGNED). False, with *why, for a candidate that is not accepted, and for scaling
  * kernels when a buffer is not aligned to the element's scalars. Takes a microsecond or so. */
 bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why);

@@ -104,12 +104,13 @@ static uint64_t step_of(int64_t stride, int64_t positions, int64_t elem_bytes) {
   return (uint64_t)(stride * positions * elem_bytes);
 }
 
-int64_t cutt_gpu_row_start(const cutt_canonical *c, const cutt_gpu_tile *tile) {
-  int64_t start = c->in_start;
-  for (int j = 0; tile->backwards >> j > 0; ++j) {
-    if (tile->backwards >> j & 1) start += (tile->extent[j] - 1) * c->mode[j].in_stride * c->elem_bytes;
+int64_t cutt_gpu_first_in_row(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t modes) {
+  const uint64_t set = tile->backwards & modes;
+  int64_t first = 0;
+  for (int j = 0; set >> j > 0; ++j) {
+    if (set >> j & 1) first -= (tile->extent[j] - 1) * c->mode[j].in_stride * c->elem_bytes;
   }
-  return start;
+  return first;
 }
 
 /* How far rows with the last chunk of a mode begin behind those with a whole one, if they are backwards: they end together. */

@@ -80,8 +80,12 @@ static inline int64_t cutt_gpu_row_span(const cutt_canonical *c, const cutt_gpu_
   return tile->row_length - (tile->extent[j] - extent) * magnitude(c->mode[j].in_stride);
 }
 
-/* Bytes from the user's pointer to where the first row begins in memory, if it is whole. */
-int64_t cutt_gpu_row_start(const cutt_canonical *canonical, const cutt_gpu_tile *tile);
+/* Bytes from the beginning of a whole row to position 0 of these modes of it: those that are backwards begin at its end. And from the
+ * user's pointer to where the first row begins in memory, if it is whole. */
+int64_t cutt_gpu_first_in_row(const cutt_canonical *canonical, const cutt_gpu_tile *tile, uint64_t modes);
+static inline int64_t cutt_gpu_row_start(const cutt_canonical *c, const cutt_gpu_tile *tile) {
+  return c->in_start - cutt_gpu_first_in_row(c, tile, tile->in_m);
+}
 
 /* Bytes to the first element of each side from the lowest byte of the tensor, whose address is what buffers are aligned to: where strides are
  * negative, the user's pointer is not that. */
@@ -102,7 +106,12 @@ static inline bool cutt_gpu_same_first(const cutt_canonical *c) {
 
 /* Do both sides have runs of the same mode, without gaps and forwards? */
 static inline bool cutt_gpu_plain_runs(const cutt_canonical *c) {
-  return c->rank == 0 || (cutt_gpu_same_first(c) && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
+  return c->rank == 0 || (c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1);
+}
+
+/* Do runs go straight from global to global memory where buffers ask for tables? What computes, or has gaps, goes through shared memory then. */
+static inline bool cutt_gpu_copies_runs(const cutt_canonical *c, bool direct) {
+  return direct && !c->scale.active && cutt_gpu_plain_runs(c);
 }
 
 /* The method's name for a candidate of these modes (the paper's classes). */

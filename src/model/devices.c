@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "model/device.h"
 
 #define GB (INT64_C(1) << 30)
@@ -213,7 +214,7 @@ const cutt_device *cutt_device_like(const char *name, int major) {
   const cutt_device *nearest = NULL;
   int64_t least = INT64_MAX;
   for (const cutt_known_device *known = cutt_known_devices; known->key; ++known) {
-    const int64_t ahead = (int64_t)known->device.major - major, apart = ahead < 0 ? -ahead : ahead;
+    const int64_t ahead = (int64_t)known->device.major - major, apart = magnitude(ahead);
     if (apart >= least) continue;
     least = apart;
     nearest = &known->device;

@@ -7,6 +7,7 @@
  * Sorting is by insertion and fusing by pairs: ranks are small, and a plan has 20 microseconds for all of it. */
 #include "model/canonical.h"
 
+#include "base/number.h"
 #include "plan/problem.h"
 
 enum { LARGEST_ELEMENT = 16 };
@@ -14,8 +15,8 @@ enum { LARGEST_ELEMENT = 16 };
 /* The order of modes: ascending |in_stride|, a zero stride last; then by out_stride, which never ties. */
 static bool before(const cutt_mode *a, const cutt_mode *b) {
   /* 0 - 1 is the largest unsigned number. No stride of an extent above 1 is INT64_MIN: the span has been checked. */
-  const uint64_t in_a = (uint64_t)(a->in_stride < 0 ? -a->in_stride : a->in_stride) - 1;
-  const uint64_t in_b = (uint64_t)(b->in_stride < 0 ? -b->in_stride : b->in_stride) - 1;
+  const uint64_t in_a = (uint64_t)magnitude(a->in_stride) - 1;
+  const uint64_t in_b = (uint64_t)magnitude(b->in_stride) - 1;
   return in_a != in_b ? in_a < in_b : a->out_stride < b->out_stride;
 }
 

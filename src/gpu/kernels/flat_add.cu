@@ -1,6 +1,7 @@
 /* The kernels of flat.cu with alpha, op and beta (scale.h). Where the output is read, a thread asks for its first batch of it
  * before the tile's rows, so that a small tensor waits for memory once, and for each other batch before it stores any of it. */
 #include "flat_add.h"
+#include "flat_runs.h"
 
 /* A tile's rows, element by element or as a range, or scattered to a range of columns. */
 #define DEFINE_FLAT_LOAD_JOINED(width, words)                                                                          \
@@ -91,44 +92,11 @@ enum { FLAT_BATCH_PAIRS = 2 };
 FLAT_ADD_TURN(add_f16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_f16_8)
 FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_bf16_8)
 
-/* Copies of runs (flat_copy.cu) with alpha, op and beta; s: elements of 2 bytes one by one, of runs that begin at any. */
+/* Copies of runs (flat_runs.h) with alpha, op and beta; s: elements of 2 bytes one by one, of runs that begin at any. */
 #define FLAT_SUM(name, bytes, type, sum, most)                                                                         \
-  KERNEL(cutt_flat_sum_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
-  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();            \
-    const bool reads = args.reads_out;                                                                                 \
-    type value[most], before[most];                                                                                    \
-    int64_t to[most];                                                                                                  \
-    wait_for_earlier(args.next_early);                                                                                 \
-    if (args.run > 0) {                                                                                                \
-      const flat_piece p = flat_piece_of(&args, bytes, bytes);                                                                \
-      UNROLL(most)                                                                                                     \
-      for (uint32_t i = 0; i < most; ++i) {                                                                            \
-        if (i * CUTT_FLAT_LANES >= p.left) break;                                                                      \
-        value[i] = global_load##bytes(in + p.at.in + i * CUTT_FLAT_LANES * bytes);                                     \
-        if (reads) before[i] = global_load##bytes(out + (args.second + p.at.out) + i * CUTT_FLAT_LANES * bytes);       \
-      }                                                                                                                \
-      UNROLL(most)                                                                                                     \
-      for (uint32_t i = 0; i < most; ++i) {                                                                            \
-        if (i * CUTT_FLAT_LANES < p.left)                                                                              \
-          global_store##bytes(out + p.at.out + i * CUTT_FLAT_LANES * bytes, sum(&args.scale, value[i], before[i], reads)); \
-      }                                                                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    UNROLL(most)                                                                                                       \
-    for (uint32_t i = 0; i < most; ++i) {                                                                              \
-      if (i >= args.each || first + i * step >= args.rows) break;                                                      \
-      const flat_places p = flat_places_of(&args, first + i * step, bytes, bytes);                                            \
-      value[i] = global_load##bytes(in + p.in);                                                                        \
-      if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                          \
-      to[i] = p.out;                                                                                                   \
-    }                                                                                                                  \
-    UNROLL(most)                                                                                                       \
-    for (uint32_t i = 0; i < most; ++i) {                                                                              \
-      if (i < args.each && first + i * step < args.rows)                                                               \
-        global_store##bytes(out + to[i], sum(&args.scale, value[i], before[i], reads));                                \
-    }                                                                                                                  \
-  }
+  DEFINE_FLAT_RUNS(sum_##name, bytes, type, bytes, most, type before[most],                                            \
+                   if (args.reads_out) before[i] = global_load##bytes(out + (args.second + to[i])),                    \
+                   sum(&args.scale, value[i], before[i], args.reads_out), bytes, bytes)
 FLAT_SUM(f16s, 2, uint16_t, sum_f16, CUTT_FLAT_NARROW)
 FLAT_SUM(f16, 4, uint32_t, sum_f16_2, CUTT_FLAT_NARROW)
 FLAT_SUM(f16v, 16, word4, sum_f16_8, CUTT_FLAT_COPIES)

@@ -4,7 +4,7 @@
 #include "flat_runs.h"
 
 #define DEFINE_FLAT_STEP(name, get, type, bytes, most, made)                                                           \
-  DEFINE_FLAT_RUNS(name, get, type, bytes, most, made, args.run_in, args.run_out)
+  DEFINE_FLAT_RUNS(name, get, type, bytes, most, , , made(value[i]), args.run_in, args.run_out)
 
 /* The 16 bytes of a vector, element by element, from its end. */
 DEVICE word4 turn_round(word4 v, uint32_t turn) {
@@ -25,6 +25,7 @@ DEVICE word4 fill_pairs(word2 v) {
   return words;
 }
 
+#define AS_IT_IS(value) value
 #define TURNED_WORD(value) permute_bytes(value, 0, args.turn)
 #define TURNED_VECTOR(value) turn_round(value, args.turn)
 #define WORD_OF_1(value) permute_bytes(value, 0, 0)
