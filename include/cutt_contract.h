@@ -82,7 +82,7 @@ typedef struct cuttContractionOptions {
   cuttBackend_t backend;
   int threads; /* CPU: most threads to use; 0: as OpenMP would. GPU: unused */
   /* Most bytes of workspace. The contraction is cut into blocks that need no more; with 0 nothing is permuted, which may be
-   * slow. */
+   * slow. On a GPU a product may have 32 MB of it to itself. */
   size_t workspace_limit;
   /* NULL: the fastest that is found. Else a name of cuttProvidersDescribe ("openblas", "blis", "mkl", "cublas"), or the path
    * of a library with a '/' in it. */
@@ -92,7 +92,7 @@ typedef struct cuttContractionOptions {
    * on a GPU for the parts of a long sum and for a tensor that it is faster to permute; they are for contractions that contract
    * little, and do any. */
   const char *algorithm;
-  /* CUTT_MEASURE: the model's best ways (12 at most), on a GPU also the algorithms that cuBLASLt lists for the products of the
+  /* CUTT_MEASURE: the model's best ways (12 at most), on a GPU also the other algorithms that cuBLASLt lists for the products of the
    * fastest, and in what is left of the time limit the permutations of the fastest, are timed by turns, on memory of the
    * library's own as large as the three tensors and the workspace. The first one is run whatever the limit. */
   cuttChoice_t choice;

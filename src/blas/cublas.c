@@ -13,7 +13,9 @@
  * that has been destroyed stays in the pool and is not used again (if the driver numbers its contexts, see
  * runtime/cuda/state.c).
  *
- * Process-wide state: the libraries, and their idle handles under a mutex. */
+ * cuBLASLt's handles have none of that (cublas_lt.c): there is one for each context.
+ *
+ * Process-wide state: the libraries, and their handles under a mutex. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -64,6 +66,12 @@ typedef struct pooled_handle {
   struct pooled_handle *next;
 } pooled_handle;
 
+typedef struct lt_handle {
+  cublas_handle handle;
+  cutt_context context;
+  struct lt_handle *next;
+} lt_handle;
+
 typedef struct cublas {
   cutt_blas base;
   cublas_status (*create)(cublas_handle *handle);
@@ -83,6 +91,8 @@ typedef struct cublas {
   /* The pool; the handle that came back last is first. */
   pooled_handle *idle;
   pooled_handle *lost; /* nobody knows when their work is done */
+  /* One of each context that has planned a product. */
+  lt_handle *lt_handles;
   struct cublas *next;
 } cublas;
 
@@ -252,54 +262,61 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
 
 /* ------------------------------------------------------------------------------------------ algorithms to be chosen from */
 
-/* A handle for questions, which have no stream and no work. NULL, with the error worded, on failure. */
-static pooled_handle *borrow(cublas *library, cuttResult *result) {
+/* cuBLASLt's handle of the current context, which is made once. */
+static cuttResult find_lt_handle(cublas *library, cublas_handle *handle) {
   cutt_context context = {NULL, 0};
-  *result = cutt_cublas_runtime()->context(&context);
-  if (*result) return NULL;
-  pooled_handle *one = take(library, context, NULL, false);
-  if (one) return one;
-  one = make(library, result);
-  if (one) one->context = context;
-  return one;
+  cuttResult result = cutt_cublas_runtime()->context(&context);
+  if (result) return result;
+  pthread_mutex_lock(&library->lock);
+  const lt_handle *one = library->lt_handles;
+  while (one && (one->context.handle != context.handle || one->context.number != context.number)) one = one->next;
+  if (!one) {
+    lt_handle *made = malloc(sizeof *made);
+    const cublas_status status = made ? cutt_cublas_lt_handle(library->lt, &made->handle) : 0;
+    if (!made) {
+      result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a cuBLASLt handle", sizeof *made);
+    } else if (status) {
+      result = failed(library, status, "making a cuBLASLt handle");
+      free(made);
+    } else {
+      made->context = context;
+      made->next = library->lt_handles;
+      library->lt_handles = made;
+      one = made;
+    }
+  }
+  *handle = one ? one->handle : NULL;
+  pthread_mutex_unlock(&library->lock);
+  return result;
 }
 
 static cuttResult algorithms(const cutt_blas *blas, const cutt_gemm_case *of,
                              cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count) {
   cublas *library = (cublas *)(uintptr_t)blas;
-  cuttResult result = CUTT_SUCCESS;
-  pooled_handle *one = borrow(library, &result);
+  cublas_handle handle = NULL;
+  const cuttResult result = find_lt_handle(library, &handle);
   *count = 0;
-  if (!one) return result;
-  result = cutt_cublas_lt_list(library->lt, one->handle, of, list, count);
-  give_back(library, one);
-  return result;
+  return result ? result : cutt_cublas_lt_list(library->lt, handle, of, list, count);
 }
 
 static cuttResult choose(const cutt_blas *blas, const cutt_gemm_case *of, const cutt_gemm_algorithm *algorithm,
                          cutt_gemm_chosen **chosen) {
   cublas *library = (cublas *)(uintptr_t)blas;
-  cuttResult result = CUTT_SUCCESS;
-  pooled_handle *one = borrow(library, &result);
+  cublas_handle handle = NULL;
+  const cuttResult result = find_lt_handle(library, &handle);
   *chosen = NULL;
-  if (!one) return result;
-  result = cutt_cublas_lt_choose(library->lt, one->handle, of, algorithm, chosen);
-  give_back(library, one);
-  return result;
+  return result ? result : cutt_cublas_lt_choose(library->lt, handle, of, algorithm, chosen);
 }
 
 static void forget(const cutt_blas *blas, cutt_gemm_chosen *chosen) {
   cutt_cublas_lt_forget(((const cublas *)(const void *)blas)->lt, chosen);
 }
 
-static cuttResult gemm_chosen(const cutt_blas *blas, void *session, const cutt_gemm_chosen *chosen, const void *alpha,
-                              const void *a, const void *b, const void *beta, void *c, void *workspace) {
+static cuttResult gemm_chosen(const cutt_blas *blas, const cutt_gemm_chosen *chosen, const void *alpha, const void *a,
+                              const void *b, const void *beta, void *c, void *workspace, cudaStream_t stream) {
   const cublas *library = (const cublas *)(const void *)blas;
-  const pooled_handle *one = session;
-  if (!cutt_cublas_lt_fits(chosen, a, b, c))
-    return gemm(blas, session, chosen->of.type, &chosen->of.gemm, alpha, a, b, beta, c);
   const cutt_gemm_operands on = {.type = chosen->of.type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
-  const cublas_status status = cutt_cublas_lt_multiply(library->lt, one->handle, chosen, &on, workspace, one->stream);
+  const cublas_status status = cutt_cublas_lt_multiply(library->lt, chosen, &on, workspace, stream);
   return status ? product_failed(library, status, &chosen->of.gemm) : CUTT_SUCCESS;
 }
 

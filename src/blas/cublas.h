@@ -18,11 +18,14 @@ typedef struct cublas_types {
 } cublas_types;
 cublas_types cutt_cublas_types_of(cuttType_t type); /* cublas_types.c */
 
-/* cuBLASLt's functions (cublas_lt.c). It takes cuBLAS's handles. */
+/* cuBLASLt's functions (cublas_lt.c). */
 typedef struct cublas_lt cublas_lt;
 
 /* Those of the cuBLASLt that cuBLAS, opened as `library`, has been linked with; NULL: it lacks one of them. */
 const cublas_lt *cutt_cublas_lt_find(void *library);
+
+/* A handle of the current context: it takes no stream and owns no workspace, so that all threads can use it at once. */
+cublas_status cutt_cublas_lt_handle(const cublas_lt *lt, cublas_handle *handle);
 
 /* As the functions of cutt_blas. */
 cuttResult cutt_cublas_lt_list(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of,
@@ -31,9 +34,7 @@ cuttResult cutt_cublas_lt_choose(const cublas_lt *lt, cublas_handle handle, cons
                                  const cutt_gemm_algorithm *algorithm, cutt_gemm_chosen **to);
 void cutt_cublas_lt_forget(const cublas_lt *lt, cutt_gemm_chosen *it);
 
-/* Are the addresses such that the algorithm can be used? */
-bool cutt_cublas_lt_fits(const cutt_gemm_chosen *chosen, const void *a, const void *b, const void *c);
-cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_chosen *it,
-                                      const cutt_gemm_operands *on, void *workspace, cudaStream_t stream);
+cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, const cutt_gemm_chosen *it, const cutt_gemm_operands *on,
+                                      void *workspace, cudaStream_t stream);
 
 #endif

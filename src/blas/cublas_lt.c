@@ -1,8 +1,9 @@
 /* The algorithms that cuBLASLt has for a product, to be chosen from.
  *
  * cuBLAS chooses an algorithm by itself, by a heuristic. cuBLASLt, which every cuBLAS is linked with, gives the best few of that
- * heuristic, and does products by the one that it is told. It takes cuBLAS's handles, and an algorithm's workspace is the
- * caller's.
+ * heuristic, and does products by the one that it is told. An algorithm's workspace is the caller's, and a call names its stream, so that
+ * one handle of a context serves all threads: a product takes the host half as long as by cuBLAS, whose handles have to be bound to a
+ * stream and kept from others.
  *
  * **Numbers.** Products are computed as cublas.c has them computed: never in TF32; and of halves no parts of a sum are kept in
  * half, so that algorithms which do so are not listed.
@@ -57,6 +58,7 @@ _Static_assert((int)WORD_CONFIG + (int)CONFIGS == (int)CUTT_GEMM_WORDS, "the wor
 
 struct cublas_lt {
   size_t (*version)(void);
+  cublas_status (*create)(cublas_handle *handle);
   cublas_status (*layout_create)(lt_layout *layout, int type, uint64_t rows, uint64_t columns, int64_t ld);
   cublas_status (*layout_destroy)(lt_layout layout);
   cublas_status (*layout_set)(lt_layout layout, int attribute, const void *value, size_t bytes);
@@ -83,6 +85,7 @@ typedef struct product {
 
 typedef struct chosen {
   cutt_gemm_chosen base;
+  cublas_handle handle;
   product product;
   lt_algorithm algorithm;
 } chosen;
@@ -94,6 +97,7 @@ const cublas_lt *cutt_cublas_lt_find(void *library) {
     const char *name;
     void *function;
   } needed[] = {{"cublasLtGetVersion", &lt->version},
+                {"cublasLtCreate", &lt->create},
                 {"cublasLtMatrixLayoutCreate", &lt->layout_create},
                 {"cublasLtMatrixLayoutDestroy", &lt->layout_destroy},
                 {"cublasLtMatrixLayoutSetAttribute", &lt->layout_set},
@@ -166,24 +170,22 @@ static cublas_status set_preferences(const cublas_lt *lt, const cutt_gemm_case *
   return status;
 }
 
-/* Those of the heuristic that can be used, in its order. A layout that it has none for is no failure. */
-static int ask(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of, const product *p,
+/* The first `most` of the heuristic, without those that can't be used. A layout that it has none for is no failure. */
+static int ask(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of, const product *p, int most,
                lt_result list[CUTT_GEMM_ALGORITHMS]) {
   lt_preferences preferences = NULL;
   int found = 0, count = 0;
   memset(list, 0, CUTT_GEMM_ALGORITHMS * sizeof *list);
   cublas_status status = lt->preferences_create(&preferences);
   if (!status) status = set_preferences(lt, of, preferences);
-  if (!status)
-    status =
-        lt->heuristic(handle, p->operation, p->a, p->b, p->c, p->c, preferences, CUTT_GEMM_ALGORITHMS, list, &found);
+  if (!status) status = lt->heuristic(handle, p->operation, p->a, p->b, p->c, p->c, preferences, most, list, &found);
   if (preferences) lt->preferences_destroy(preferences);
   if (status) {
     cutt_log(CUTT_LOG_INFO, "cuBLASLt lists no algorithms for a product of m = %lld, n = %lld, k = %lld: it says %d",
              (long long)of->gemm.m, (long long)of->gemm.n, (long long)of->gemm.k, status);
     return 0;
   }
-  for (int i = 0; i < found && i < CUTT_GEMM_ALGORITHMS; ++i)
+  for (int i = 0; i < found && i < most; ++i)
     if (!list[i].state && list[i].workspace <= of->workspace) list[count++] = list[i];
   return count;
 }
@@ -214,6 +216,8 @@ static cutt_gemm_algorithm words_of(const cublas_lt *lt, const lt_result *list, 
 
 /* ---------------------------------------------------------------------------------------------------------- the calls */
 
+cublas_status cutt_cublas_lt_handle(const cublas_lt *lt, cublas_handle *handle) { return lt->create(handle); }
+
 /* Its extents are given as integers of 32 bits. */
 cuttResult cutt_cublas_lt_list(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of,
                                cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count) {
@@ -221,7 +225,7 @@ cuttResult cutt_cublas_lt_list(const cublas_lt *lt, cublas_handle handle, const 
   product p;
   *count = 0;
   if (!cutt_gemm_fits(&of->gemm)) return CUTT_SUCCESS;
-  if (!describe(lt, of, &p)) *count = ask(lt, handle, of, &p, found);
+  if (!describe(lt, of, &p)) *count = ask(lt, handle, of, &p, CUTT_GEMM_ALGORITHMS, found);
   end(lt, &p);
   for (int i = 0; i < *count; ++i) list[i] = words_of(lt, found, i);
   return CUTT_SUCCESS;
@@ -232,32 +236,39 @@ static bool has_words(const cublas_lt *lt, const lt_result *list, int which, con
   return memcmp(&own, words, sizeof own) == 0;
 }
 
-static cuttResult choose_of(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_algorithm *algorithm,
-                            chosen *one) {
+static void take(const cublas_lt *lt, const lt_result *list, int which, chosen *one) {
+  const cutt_gemm_algorithm words = words_of(lt, list, which);
+  const uint32_t *config = &words.word[WORD_CONFIG];
+  one->algorithm = list[which].algorithm;
+  one->base.workspace = list[which].workspace;
+  snprintf(one->base.name, sizeof one->base.name, "cublasLt %zu: algorithm %u, tile %u, stages %u, sums in %u parts",
+           lt->version(), config[CONFIG_ID], config[CONFIG_TILE], config[CONFIG_STAGES], config[CONFIG_PARTS]);
+}
+
+/* *found: there is one. */
+static cuttResult choose_of(const cublas_lt *lt, const cutt_gemm_algorithm *algorithm, chosen *one, bool *found) {
   const cutt_gemm_case *of = &one->base.of;
-  lt_result found[CUTT_GEMM_ALGORITHMS];
-  if (algorithm->word[WORD_VERSION] != (uint32_t)lt->version())
+  lt_result list[CUTT_GEMM_ALGORITHMS];
+  if (algorithm && algorithm->word[WORD_VERSION] != (uint32_t)lt->version())
     return cutt_error(CUTT_INVALID_PARAMETER, "the algorithm for products is of cuBLASLt %u, and this is %zu",
                       algorithm->word[WORD_VERSION], lt->version());
   const cublas_status status = cutt_gemm_fits(&of->gemm) ? describe(lt, of, &one->product) : 0;
   if (status)
     return cutt_error(CUTT_INTERNAL_ERROR, "describing a product to cuBLASLt %zu failed: it says %d", lt->version(),
                       status);
-  const int count = one->product.c ? ask(lt, handle, of, &one->product, found) : 0;
+  const int most = algorithm ? CUTT_GEMM_ALGORITHMS : 1;
+  const int count = one->product.c ? ask(lt, one->handle, of, &one->product, most, list) : 0;
   int i = 0;
-  while (i < count && !has_words(lt, found, i, algorithm)) ++i;
-  if (i == count)
+  while (algorithm && i < count && !has_words(lt, list, i, algorithm)) ++i;
+  *found = i < count;
+  if (*found) take(lt, list, i, one);
+  if (algorithm && !*found)
     return cutt_error(
         CUTT_INVALID_PARAMETER,
         "the algorithm for products is none of the %d that cuBLASLt %zu lists for m = %lld, n = %lld, k = "
         "%lld, with addresses that are multiples of %lld and %zu bytes of workspace",
         count, lt->version(), (long long)of->gemm.m, (long long)of->gemm.n, (long long)of->gemm.k,
         (long long)of->alignment, of->workspace);
-  const uint32_t *config = &algorithm->word[WORD_CONFIG];
-  one->algorithm = found[i].algorithm;
-  one->base.workspace = found[i].workspace;
-  snprintf(one->base.name, sizeof one->base.name, "cublasLt %zu: algorithm %u, tile %u, stages %u, sums in %u parts",
-           lt->version(), config[CONFIG_ID], config[CONFIG_TILE], config[CONFIG_STAGES], config[CONFIG_PARTS]);
   return CUTT_SUCCESS;
 }
 
@@ -266,11 +277,13 @@ cuttResult cutt_cublas_lt_choose(const cublas_lt *lt, cublas_handle handle, cons
   chosen *one = calloc(1, sizeof *one);
   if (!one) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for an algorithm", sizeof *one);
   one->base.of = *of;
-  const cuttResult result = choose_of(lt, handle, algorithm, one);
-  if (result)
-    cutt_cublas_lt_forget(lt, &one->base);
-  else
+  one->handle = handle;
+  bool found = false;
+  const cuttResult result = choose_of(lt, algorithm, one, &found);
+  if (found)
     *to = &one->base;
+  else
+    cutt_cublas_lt_forget(lt, &one->base);
   return result;
 }
 
@@ -280,16 +293,12 @@ void cutt_cublas_lt_forget(const cublas_lt *lt, cutt_gemm_chosen *it) {
   free(it);
 }
 
-bool cutt_cublas_lt_fits(const cutt_gemm_chosen *it, const void *a, const void *b, const void *c) {
-  return (((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) & ((uintptr_t)it->of.alignment - 1)) == 0;
-}
-
-cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_chosen *it,
-                                      const cutt_gemm_operands *on, void *workspace, cudaStream_t stream) {
+cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, const cutt_gemm_chosen *it, const cutt_gemm_operands *on,
+                                      void *workspace, cudaStream_t stream) {
   const chosen *one = (const chosen *)(const void *)it;
   const product *p = &one->product;
   /* An address of no workspace is refused where it is not aligned as one of some would be. */
   if (it->workspace == 0) workspace = NULL;
-  return lt->multiply(handle, p->operation, on->alpha, on->a, p->a, on->b, p->b, on->beta, on->c, p->c, on->c, p->c,
-                      &one->algorithm, workspace, it->workspace, stream);
+  return lt->multiply(one->handle, p->operation, on->alpha, on->a, p->a, on->b, p->b, on->beta, on->c, p->c, on->c,
+                      p->c, &one->algorithm, workspace, it->workspace, stream);
 }

@@ -3,6 +3,7 @@
 #define CUTT_BLAS_GEMM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "cutt_contract.h"
@@ -83,15 +84,21 @@ struct cutt_blas {
    * three are then: it has none to be chosen from. On a GPU, in the current context. */
   cuttResult (*algorithms)(const cutt_blas *blas, const cutt_gemm_case *of,
                            cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count);
-  /* One of that list is made ready, whose words may be from a file. Errors: CUTT_INVALID_PARAMETER (it is not in the list, or of
-   * another release), CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+  /* One of that list is made ready, whose words may be from a file; NULL: the first of the list, and *chosen is NULL where there is
+   * none. Errors: CUTT_INVALID_PARAMETER (it is not in the list, or of another release), CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
   cuttResult (*choose)(const cutt_blas *blas, const cutt_gemm_case *of, const cutt_gemm_algorithm *algorithm,
                        cutt_gemm_chosen **chosen);
   void (*forget)(const cutt_blas *blas, cutt_gemm_chosen *chosen);
-  /* As gemm. Where an address is no multiple of the alignment, the library chooses as gemm has it choose. */
-  cuttResult (*gemm_chosen)(const cutt_blas *blas, void *session, const cutt_gemm_chosen *chosen, const void *alpha,
-                            const void *a, const void *b, const void *beta, void *c, void *workspace);
+  /* As gemm, without a session: from any thread, in a stream of the context in which it was chosen. All addresses are multiples of the
+   * alignment. */
+  cuttResult (*gemm_chosen)(const cutt_blas *blas, const cutt_gemm_chosen *chosen, const void *alpha, const void *a,
+                            const void *b, const void *beta, void *c, void *workspace, cudaStream_t stream);
 };
+
+/* Are the addresses multiples of the alignment? */
+static inline bool cutt_gemm_chosen_fits(const cutt_gemm_chosen *chosen, const void *a, const void *b, const void *c) {
+  return (((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) & ((uintptr_t)chosen->of.alignment - 1)) == 0;
+}
 
 /* The library that is asked for: NULL for the fastest of the backend, a name, or a path. The first call in a process loads all
  * libraries that are found, and on the CPU measures them. Safe from any thread. argument: what the caller calls `asked`.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "contract/context.h"
 #include "contract/numbers.h"
+#include "contract/prepare.h"
 
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
@@ -29,11 +30,18 @@ static void products_alone(const struct cuttContractionStruct *plan, cutt_contra
   c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];
 }
 
+/* Nothing is permuted, so that no workspace was left to an algorithm of the library, as there is in a plan. */
+static cuttResult take_workspace(struct cuttContractionStruct *products) {
+  products->blas->forget(products->blas, products->product);
+  products->product = NULL;
+  return cutt_contraction_take_algorithm(products, NULL, INT64_MAX);
+}
+
 static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
                                 double *seconds) {
   const cutt_backend *backend = plan->backend;
   struct cuttContractionStruct *products = calloc(1, sizeof *products);
-  void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
+  void *memory[CUTT_TENSORS] = {NULL, NULL, NULL}, *workspace = NULL;
   cuttResult result = CUTT_SUCCESS;
   if (!products) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
   if (!result) {
@@ -41,16 +49,19 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
     products_alone(plan, &products->asked);
     result = cutt_contraction_prepare(products, backend, plan->blas, plan->threads, 0);
   }
+  if (!result && products->blas->choose) result = take_workspace(products);
   const cutt_type_info *type = plan->contraction.type;
   for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
     const int64_t bytes = products->asked.volume[t] * type->bytes;
     result = backend->runtime->memory_allocate((size_t)bytes, &memory[t]);
     if (!result) result = cutt_numbers_fill(backend->runtime, type->type, memory[t], bytes);
   }
+  if (!result && products->workspace_bytes)
+    result = backend->runtime->memory_allocate(products->workspace_bytes, &workspace);
   if (!result) {
     const cutt_operands operands = {.operand = {memory[0], memory[1]},
                                     .result = memory[2],
-                                    .workspace = memory[2]}; /* never used: nothing is permuted */
+                                    .workspace = workspace ? workspace : memory[2]}; /* that is not used */
     const cutt_execution what = {products, &operands};
     const cutt_work work = {cutt_execution_run, &what};
     result = backend->runtime->time(&work, stream, 1, seconds);
@@ -58,6 +69,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
   }
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (memory[t]) backend->runtime->memory_free(memory[t]);
+  if (workspace) backend->runtime->memory_free(workspace);
   if (products) cutt_contraction_release(products);
   free(products);
   return result;

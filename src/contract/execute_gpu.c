@@ -59,18 +59,20 @@ static cuttResult permute(const run *r, cuttPlan_t plan, const void *in, void *o
 
 /* ----------------------------------------------------------------------------------------------------------- the products */
 
-/* By the plan's own choice of an algorithm, where it is a whole block's. All products are in one stream, and share its workspace. */
-static cuttResult multiply_once(const run *r, const cutt_block *block, const void *a, const void *b, const void *beta,
+/* By the plan's own choice of an algorithm, where it is a whole block's; else in a session, which the first of these begins. All products are
+ * in one stream, and share its workspace. */
+static cuttResult multiply_once(run *r, const cutt_block *block, const void *a, const void *b, const void *beta,
                                 void *c) {
   const struct cuttContractionStruct *plan = r->plan;
   const void *alpha = plan->contraction.alpha;
-  if (plan->product && block == plan->kind[0])
-    return plan->blas->gemm_chosen(plan->blas, r->session, plan->product, alpha, a, b, beta, c,
-                                   r->operands->workspace + plan->product_offset);
+  if (plan->product && block == plan->kind[0] && cutt_gemm_chosen_fits(plan->product, a, b, c))
+    return plan->blas->gemm_chosen(plan->blas, plan->product, alpha, a, b, beta, c,
+                                   r->operands->workspace + plan->product_offset, r->stream);
+  if (!r->session) TRY(plan->blas->begin(plan->blas, r->stream, &r->session));
   return plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &block->gemm, alpha, a, b, beta, c);
 }
 
-static cuttResult multiply(const run *r, const cutt_block *block, const unsigned char *const operand[2],
+static cuttResult multiply(run *r, const cutt_block *block, const unsigned char *const operand[2],
                            unsigned char *result_at, const void *beta) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t bytes = plan->contraction.type->bytes;
@@ -260,10 +262,8 @@ static cuttResult add_parts(const run *r, unsigned char *result) {
 }
 
 static cuttResult multiply_all(run *r) {
-  const cutt_blas *blas = r->plan->blas;
-  TRY(blas->begin(blas, r->stream, &r->session));
   const cuttResult result = do_blocks(r);
-  blas->end(blas, r->session);
+  if (r->session) r->plan->blas->end(r->plan->blas, r->session);
   return result;
 }
 

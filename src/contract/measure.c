@@ -173,8 +173,8 @@ static void add_again(race *r, const cutt_way *way, int number, const cutt_gemm_
   if (number) c->way.algorithm = *algorithm;
 }
 
-/* Lists the fastest ways as they are, and those that multiply with the library's algorithms for their products too. None where it
- * has none. */
+/* Lists the fastest ways as they are, which is with the first of the library's algorithms for their products, and those that multiply
+ * with the others too. None where it has none. */
 static cuttResult list_algorithms(race *r, double fastest) {
   const cutt_blas *blas = r->started->blas;
   int listed = 0;
@@ -190,7 +190,7 @@ static cuttResult list_algorithms(race *r, double fastest) {
     const cuttResult result = blas->algorithms(blas, &of, list, &count);
     if (result) return result;
     const int most = rank == 0 ? CUTT_GEMM_ALGORITHMS : FEW;
-    for (int number = 1; number <= count && number <= most && r->again < AGAIN; ++number, ++listed)
+    for (int number = 2; number <= count && number <= most && r->again < AGAIN; ++number, ++listed)
       add_again(r, &c->way, number, &list[number - 1]);
   }
   if (listed == 0) r->again = 0;

@@ -282,13 +282,6 @@ static cuttResult take_either(struct cuttContractionStruct *plan, const passes *
                                        : cutt_contraction_take_pass(plan, &best->host);
 }
 
-cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit) {
-  list_cuts(plan);
-  lay_out_workspace(plan, limit);
-  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
-  return make_blocks(plan);
-}
-
 /* ------------------------------------------------------------------------------------------ algorithms of the library */
 
 /* What the addresses of whole blocks' matrices are multiples of, where those of the tensors are: 16 bytes at most, which is the
@@ -325,10 +318,19 @@ cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, c
   cutt_gemm_case of;
   cutt_contraction_products_of(plan, limit, &of);
   const cuttResult result = plan->blas->choose(plan->blas, &of, algorithm, &plan->product);
-  if (result || plan->product->workspace == 0) return result;
+  if (result || !plan->product || plan->product->workspace == 0) return result;
   plan->product_offset = (size_t)cutt_aligned((int64_t)plan->workspace_bytes);
   plan->workspace_bytes = plan->product_offset + plan->product->workspace;
   return CUTT_SUCCESS;
+}
+
+cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
+                                          int64_t limit) {
+  list_cuts(plan);
+  lay_out_workspace(plan, limit);
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  const cuttResult result = make_blocks(plan);
+  return result || !plan->blas->choose ? result : cutt_contraction_take_algorithm(plan, algorithm, limit);
 }
 
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
@@ -379,7 +381,7 @@ static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit
   if (best->by_pass) return take_either(plan, &best->pass);
   plan->algorithm = best->algorithm;
   plan->cost = best->cost;
-  return cutt_contraction_take_products(plan, limit);
+  return cutt_contraction_take_products(plan, NULL, limit);
 }
 
 /* A sum in parts takes the place of what is fastest without, if it is predicted to be faster by more than such predictions err by. */

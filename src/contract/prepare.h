@@ -20,11 +20,13 @@ cuttResult cutt_contraction_take_parts(struct cuttContractionStruct *plan, const
 cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit);
 cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape);
 cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape);
-cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit);
+cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
+                                          int64_t limit);
 
-/* The products of whole blocks of a plan that has taken products, by the library's own choice, as the library lists algorithms for
- * them; and has them done by one of that list, whose words may be from a file. limit: of all workspace. Errors of the second: as of
- * cutt_blas's choose. */
+/* The products of whole blocks of a plan that has taken products, as the library lists algorithms for them; and has them done by one of that
+ * list, whose words may be from a file, as products are taken from the beginning. NULL: by the first of the list, which is mostly faster than what
+ * the library does unasked (on an H200 1.04 times in the mean of 640 products, up to 1.6, 0.91 at worst). limit: of all workspace. Errors of the
+ * second: as of cutt_blas's choose. */
 void cutt_contraction_products_of(const struct cuttContractionStruct *plan, int64_t limit, cutt_gemm_case *of);
 cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
                                            int64_t limit);

@@ -134,8 +134,7 @@ cuttResult cutt_way_take(struct cuttContractionStruct *plan, const cutt_way *way
                                          : cutt_contraction_take_pass(plan, &way->shape);
   plan->algorithm = way->choice.algorithm;
   plan->cost = way->choice.cost;
-  const cuttResult result = cutt_contraction_take_products(plan, limit);
-  return result || !way->number ? result : cutt_contraction_take_algorithm(plan, &way->algorithm, limit);
+  return cutt_contraction_take_products(plan, way->number ? &way->algorithm : NULL, limit);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- words */

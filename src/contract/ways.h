@@ -11,7 +11,7 @@ typedef struct cutt_way {
   cutt_pass_shape shape;        /* in one pass, on the CPU */
   cutt_device_shape device;     /* in one pass, on a GPU */
   cutt_algorithm_choice choice; /* by products */
-  /* These by an algorithm that the library lists: its number there, from 1 on, for people; 0: the library chooses. */
+  /* These by an algorithm that the library lists: its number there, from 1 on, for people; 0: the first. */
   int number;
   cutt_gemm_algorithm algorithm;
   double seconds; /* predicted, to be compared with those of other ways */

@@ -35,7 +35,7 @@ static void start_lt(void) {
   static const double slow = 30e-6;
   cublas_lt->version = 0;
   cublas_lt->count = 0;
-  cublas_lt->fail_list = cublas_lt->fail_multiply = cublas_lt->fail_create = 0;
+  cublas_lt->fail_list = cublas_lt->fail_multiply = cublas_lt->fail_create = cublas_lt->fail_handle = 0;
   cublas_lt->fills_workspace = false;
   atomic_store(&cublas_lt->products, 0);
   for (int i = 0; i < FAKE_LT_MOST; ++i) {

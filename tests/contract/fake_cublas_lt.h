@@ -11,6 +11,7 @@ enum { FAKE_LT_MOST = 8 };
 
 typedef struct fake_cublas_lt_t {
   atomic_int alive;    /* descriptions */
+  atomic_int handles;  /* that were made */
   atomic_int products; /* that it did */
   /* An algorithm of another product, with less workspace than it needs or unaligned (also where it needs none), or for addresses that it is not for. */
   atomic_int faults;
@@ -21,7 +22,7 @@ typedef struct fake_cublas_lt_t {
   int state[FAKE_LT_MOST];        /* not 0: it is listed, and can't be used */
   double seconds[FAKE_LT_MOST];   /* of a stream's clock */
   int config[FAKE_LT_MOST];       /* the number that each one's configuration is made of */
-  int fail_list, fail_multiply, fail_create;
+  int fail_list, fail_multiply, fail_create, fail_handle;
   bool fills_workspace; /* products do, with their own bytes */
   /* Of the last list: what was preferred. Of the last product: its algorithm, from 0 on, batch and stream. */
   uint64_t most_workspace;

@@ -164,7 +164,7 @@ static void *many_sessions(void *failed) {
     if (!result && cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, result_of)) result = failed;
     if (!result && memcmp(x, result_of, sizeof x) != 0) result = failed;
     memset(result_of, 0, sizeof result_of);
-    if (!result && shared && cublas->gemm_chosen(cublas, session, shared, &one, x, y, &zero, result_of, NULL))
+    if (!result && shared && cublas->gemm_chosen(cublas, shared, &one, x, y, &zero, result_of, NULL, NULL))
       result = failed;
     if (!result && shared && memcmp(x, result_of, sizeof x) != 0) result = failed;
     cublas->end(cublas, session);
@@ -238,6 +238,16 @@ static void failures(void **unused) {
   atomic_store(&cublas_fake->fail_create, 1);
   assert_result(CUTT_INVALID_DEVICE, cublas->begin(cublas, NULL, &session), "making a cuBLAS handle failed", "(1)");
   atomic_store(&cublas_fake->fail_create, 0);
+  if (cublas_lt) { /* which has one handle of a context */
+    const int handles = atomic_load(&cublas_lt->handles);
+    cutt_gemm_chosen *chosen = NULL;
+    cublas_lt->fail_handle = 1;
+    assert_result(CUTT_INVALID_DEVICE, cublas->choose(cublas, &small_case, NULL, &chosen),
+                  "making a cuBLASLt handle failed", "(1)");
+    cublas_lt->fail_handle = 0;
+    for (int i = 0; i < 3; ++i) assert_success(cublas->choose(cublas, &small_case, NULL, &chosen));
+    assert_int_equal(atomic_load(&cublas_lt->handles), handles + 1);
+  }
   static const int fails[] = {FAKE_ctx_get_current, FAKE_ctx_get_id, FAKE_stream_is_capturing, FAKE_event_create};
   for (size_t i = 0; i < sizeof fails / sizeof *fails; ++i) {
     fake->forget();
@@ -320,7 +330,7 @@ static void algorithms_multiply(void **unused) {
     assert_int_equal(cublas_lt->reductions, 7);
     assert_success(cublas->begin(cublas, NULL, &session));
     assert_success(cublas->gemm(cublas, session, type, &of.gemm, alpha, memory[0], memory[1], beta, memory[2]));
-    assert_success(cublas->gemm_chosen(cublas, session, chosen, alpha, memory[0], memory[1], beta, memory[3], NULL));
+    assert_success(cublas->gemm_chosen(cublas, chosen, alpha, memory[0], memory[1], beta, memory[3], NULL, NULL));
     cublas->end(cublas, session);
     assert_memory_equal(memory[2], memory[3], sizeof memory[2]);
     assert_int_equal(cublas_lt->last, 1);
@@ -331,17 +341,14 @@ static void algorithms_multiply(void **unused) {
     cublas->forget(cublas, chosen);
   }
   assert_int_equal(atomic_load(&cublas_lt->products), 72);
-  /* Elsewhere in memory cuBLAS chooses. */
+  /* Only where it was chosen for. */
   cutt_gemm_chosen *chosen = chosen_of(&small_case, 0);
-  assert_success(cublas->begin(cublas, NULL, &session));
+  assert_true(cutt_gemm_chosen_fits(chosen, memory[0], memory[1], memory[2]));
   for (int t = 0; t < 3; ++t) {
     const double *at[3] = {memory[0], memory[1], memory[2]};
     at[t] += 1;
-    assert_success(
-        cublas->gemm_chosen(cublas, session, chosen, &one, at[0], at[1], &zero, (void *)(uintptr_t)at[2], NULL));
+    assert_false(cutt_gemm_chosen_fits(chosen, at[0], at[1], at[2]));
   }
-  assert_int_equal(atomic_load(&cublas_lt->products), 72);
-  cublas->end(cublas, session);
   cublas->forget(cublas, chosen);
   cutt_cuda_leave(&scope);
 }
@@ -415,14 +422,19 @@ static void algorithms_listed(void **unused) {
   assert_result(CUTT_INTERNAL_ERROR, cublas->choose(cublas, &small_case, &list[0], &chosen), "describing a product");
   cublas_lt->fail_create = 0;
   assert_null(chosen);
+  /* The first, if there is one. */
+  assert_success(cublas->choose(cublas, &small_case, NULL, &chosen));
+  assert_non_null(strstr(chosen->name, "algorithm 0, "));
+  cublas->forget(cublas, chosen);
+  cublas_lt->count = 0;
+  assert_success(cublas->choose(cublas, &small_case, NULL, &chosen));
+  assert_null(chosen);
+  cublas_lt->count = 4;
   /* It fails. */
   chosen = chosen_of(&small_case, 0);
-  void *session = NULL;
   cublas_lt->fail_multiply = 14;
-  assert_success(cublas->begin(cublas, NULL, &session));
-  assert_result(CUTT_INTERNAL_ERROR, cublas->gemm_chosen(cublas, session, chosen, &one, x, y, &zero, z, NULL),
+  assert_result(CUTT_INTERNAL_ERROR, cublas->gemm_chosen(cublas, chosen, &one, x, y, &zero, z, NULL, NULL),
                 "m = 2, n = 2, k = 2");
-  cublas->end(cublas, session);
   cublas->forget(cublas, chosen);
   cutt_cuda_leave(&scope);
 }
