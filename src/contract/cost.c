@@ -242,7 +242,7 @@ static double strided_numbers(const cutt_gemm *g) {
 static double device_multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                                       const counts *n) {
   /* A call of cuBLAS takes the host longer than a short product takes the GPU, unless permutations come before or behind it. */
-  static const double only_call = 2e-6;
+  static const double only_call = 0.7e-6;
   const cutt_gemm *g = &n->gemm;
   const double calls = n->calls * n->blocks, launches = calls / longest_loop(c, n);
   const double fetch = fetch_seconds(c, r, algorithm, n), adding = adding_seconds(c, r, n, launches);
@@ -253,8 +253,8 @@ static double device_multiply_seconds(const cutt_contraction *c, const cutt_rate
   cutt_batched batched;
   if (launches < calls && cutt_batched_of(c->type, g, r->multiprocessors, &batched)) {
     const double at_work = fmin(1, batched.tiles * calls / launches / (double)r->multiprocessors);
-    return fmax(fmax(calls * batched.seconds / at_work, fetch * batched.reading), alone) + launches * (r->call + more) +
-           adding;
+    return fmax(fmax(calls * batched.seconds / at_work, fetch * batched.reading), alone) +
+           launches * (batched.begin + more) + adding;
   }
   const double each =
       cutt_product_seconds(c->type, g, calls / launches, r->multiprocessors, r->flops, fetch / launches);

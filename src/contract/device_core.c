@@ -27,26 +27,29 @@ enum {
 };
 
 /* Seconds of a launch, of a block before its first tile, and between two tiles; the share of a copy's speed that is reached; operations per second of an SM where
- * rows come in tiles, and where columns do; and bytes per second that come to it from L2: as measured on an H200. */
-static const double launch_seconds = 4e-6, block_seconds = 5e-6, tile_seconds = 0.5e-6, lot_seconds = 0.3e-6,
-                    share_of_copy = 0.95, sm_flops = 330e9, sm_flops_columns = 190e9, sm_bytes = 40e9;
+ * rows come in tiles, and where columns do; and bytes per second that come to it from L2: as 1600 contractions measured on an H200 are chosen best. */
+static const double launch_seconds = 2.68e-6, block_seconds = 3.78e-6, tile_seconds = 0.5e-6, lot_seconds = 0.791e-6,
+                    share_of_copy = 1.03, sm_flops = 180e9, sm_flops_columns = 135e9, sm_bytes = 31.3e9;
 /* Times as many bytes as memory has to move of a D that is written in runs of a tile's eight rows, as measured. */
 static const double turned_result = 1.5;
 /* What a run of D takes that ends within a sector, whose rest the next column writes. */
-static const double near_bytes = 85;
+static const double near_bytes = 65.4;
 /* Times as long as a sector for each element of an operand takes that L2 does not hold. */
 static const double far_apart = 1.5;
 /* Measured seconds over those that follow from all this, but for what blocks take before their first tiles. */
 static const double measured = 0.75;
 /* Seconds of a byte of a large D whose runs begin at odd elements, over those that a copy takes: other threads write the rest of a sector, as
  * measured of 15 contractions: 0.3 to 2.1. */
-static const double split_sectors = 0.7;
+static const double split_sectors = 0.609;
 /* Times as long with one kept column, a matrix times a vector: 1.2 to 1.6 as measured. */
 static const double one_column = 1.4;
 /* The same of terms in lots: where copies have 8 bytes, and where terms lie next to each other, as measured of 40 contractions. */
-static const double narrow_lots = 1.5, lots_by_terms = 1.15;
+static const double narrow_lots = 1.5, lots_by_terms = 1.22;
 /* What a block takes before its first product, in tiles. */
-static const double tiles_to_begin = 1.5;
+static const double tiles_to_begin = 1.33;
+/* Seconds of a block that has an SM for itself: until its first tile has come, of four terms of a group of eight kept positions, and of
+ * writing that group's results. */
+static const double alone_seconds = 1.91e-6, step_alone = 16.9e-9, write_alone = 100e-9;
 
 /* Positions that matrices of tensor cores have of what is kept. */
 static int64_t kept_unit(const cutt_core_shape *s) { return s->streams_rows ? 8 : 16; }
@@ -150,6 +153,14 @@ static double cut_tiles(double at_once, cutt_core_shape *s) {
   return least;
 }
 
+/* A block's time, however few blocks there are. */
+static double block_alone(const cutt_core_shape *s) {
+  const int64_t each = cutt_ceil_of(s->tiles, s->strips), warps = s->threads / (CUTT_CORE_THREADS / 2);
+  const double groups = (double)cutt_ceil_of(s->panel, 8 * warps),
+               steps = (double)cutt_ceil_of(s->terms, (int64_t)CUTT_CORE_STEP);
+  return alone_seconds + (double)each * groups * (steps * step_alone + write_alone);
+}
+
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_core_shape *s, double at_once,
                          double tiles) {
   const cutt_tensor streamed = cutt_streamed_operand(s->by_rows, s->streams_rows), kept = cutt_other_operand(streamed);
@@ -179,7 +190,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                          : by_terms       ? lots_by_terms
                                           : 1);
   const double uneven = fmin(tiles / even, cutt_digits_uneven(sms, panels * (double)s->matrices * (double)s->strips));
-  return launch_seconds + begin + split + slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * uneven;
+  const double all = begin + split + slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * uneven;
+  return launch_seconds + fmax(all, block_alone(s));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -194,29 +206,38 @@ static bool is_turned(const cutt_contraction *c, const cutt_core_shape *s) {
          c->mode[mode[0]].extent % CUTT_CORE_TURNED == 0;
 }
 
-/* How many positions a block keeps: all, or parts of the same size that are as large as shared memory lets them be. Returns how many
- * blocks an SM has at once. */
-static int64_t choose_panel(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
-  for (int64_t most = MOST_PANEL; most >= LEAST_PANEL; most /= 2) {
-    s->panel = smaller(kept, most);
-    s->threads = CUTT_CORE_THREADS / 2;
-    s->slots = 2;
-    const int64_t blocks = blocks_of(c, r, s);
-    if (blocks < 1) continue;
-    if (s->panel <= FEW_KEPT || blocks <= FEW_BLOCKS) s->threads = CUTT_CORE_THREADS;
-    s->slots = CUTT_CORE_SLOTS;
-    if (blocks_of(c, r, s) * s->threads < ENOUGH) s->slots = 2;
-    return blocks_of(c, r, s);
-  }
-  return 0;
-}
-
 /* The seconds of a shape whose blocks are set, of which an SM has so many at once. */
 static void set_strips(const cutt_contraction *c, const cutt_rates *r, int64_t blocks, cutt_core_shape *s) {
   const double at_once = (double)larger(r->multiprocessors, (int64_t)1) * (double)blocks;
   const double tiles = cut_tiles(at_once, s);
   const bool many = (double)s->panels * (double)s->matrices * (double)s->strips >= INT32_MAX;
   s->seconds = many ? INFINITY : seconds_of(c, r, s, at_once, tiles);
+}
+
+/* With so many positions kept by each block; returns how many blocks an SM has at once. */
+static int64_t set_panel(const cutt_contraction *c, const cutt_rates *r, int64_t panel, cutt_core_shape *s) {
+  s->panel = panel;
+  s->threads = CUTT_CORE_THREADS / 2;
+  s->slots = 2;
+  const int64_t blocks = blocks_of(c, r, s);
+  if (blocks < 1) return 0;
+  if (s->panel <= FEW_KEPT || blocks <= FEW_BLOCKS) s->threads = CUTT_CORE_THREADS;
+  s->slots = CUTT_CORE_SLOTS;
+  if (blocks_of(c, r, s) * s->threads < ENOUGH) s->slots = 2;
+  return blocks_of(c, r, s);
+}
+
+/* How many positions a block keeps: all, or parts of the same size, of which smaller ones are for contractions that have few blocks, since what
+ * comes in tiles is read for each. */
+static void choose_panel(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
+  cutt_core_shape tried = *s;
+  for (int64_t most = MOST_PANEL; most >= LEAST_PANEL; most /= 2) {
+    const int64_t blocks = set_panel(c, r, smaller(kept, most), &tried);
+    if (blocks < 1 || (most < MOST_PANEL && kept <= most && s->seconds < INFINITY)) continue;
+    tried.panels = cutt_ceil_of(kept, tried.panel);
+    set_strips(c, r, blocks, &tried);
+    if (tried.seconds < s->seconds) *s = tried;
+  }
 }
 
 /* The best one whose terms come in lots takes the place of *s, if it is faster: its warps have the sums of all that a block keeps at once. */
@@ -258,11 +279,7 @@ void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool strea
   s->turned = is_turned(c, s);
   s->depth = s->terms;
   s->tiles = (streamed + CUTT_CORE_TILE - 1) / CUTT_CORE_TILE;
-  const int64_t blocks = choose_panel(c, r, kept, s);
-  if (blocks > 0) {
-    s->panels = (kept + s->panel - 1) / s->panel;
-    set_strips(c, r, blocks, s);
-  }
+  choose_panel(c, r, kept, s);
   choose_lots(c, r, kept, s);
 }
 

@@ -16,15 +16,17 @@ enum {
 
 /* Seconds of a launch; the share of a copy's speed that is reached; the share of the speed of large products that multiplications one
  * by one reach: doubles have tensor cores there. */
-static const double launch_seconds = 4e-6, share_of_copy = 0.85, share_f32 = 0.75, share_f64 = 0.38;
+static const double launch_seconds = 5e-6, share_of_copy = 0.85, share_f32 = 0.75, share_f64 = 0.38;
 /* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double; and bytes per second that come to
  * it from L2, element by element, of a sector each. */
 static const double sm_f32 = 280e9, sm_f64 = 165e9, sm_sectors = 30e9;
 /* Seconds of a block before its first product, as measured of 60000 products of 16 x 16 x 16 on an H200; the same in tiles of columns. */
-static const double block_seconds = 6e-6;
+static const double block_seconds = 4e-6;
 static const double tiles_to_begin = 1.5;
 /* What a run of D takes that ends within a sector, whose rest the next column writes. */
 static const double near_bytes = 30;
+/* Seconds of a block that has an SM for itself: until its first tile has come, of a term of a tile, and of writing a tile's results. */
+static const double alone_seconds = 2.22e-6, term_alone = 63.2e-9, write_alone = 0.5e-6;
 
 /* Blocks that are at work at once. */
 static double at_once(const cutt_contraction *c, const cutt_rates *r) {
@@ -95,7 +97,9 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                        (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes * waste_of(c, s, CUTT_RESULT);
   const double move = moved / (share_of_copy * r->memory) + again / (sms * sm_sectors);
   const double begin = blocks * block_seconds / at_once(c, r);
-  return launch_seconds + begin + 1.1 * (fmax(work, move) + 0.15 * fmin(work, move));
+  const double all = begin + 1.1 * (fmax(work, move) + 0.15 * fmin(work, move));
+  const double alone = alone_seconds + (double)s->strip_tiles * ((double)s->terms * term_alone + write_alone);
+  return launch_seconds + fmax(all, alone);
 }
 
 void cutt_panel_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows, cutt_panel_shape *s) {

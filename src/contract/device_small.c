@@ -27,7 +27,7 @@ enum {
  * asking for it to its coming, for each term, and for each access of a thread to memory. The speed of memory over that of a copy as
  * predicted; accesses of an SM to shared memory per second, and issue slots; the part of memory's time that operands take which come again
  * from L2; the part of the speed of large products that is reached. */
-static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6, access_seconds = 0.12e-6,
+static const double launch_seconds = 3.6e-6, tile_seconds = 0.95e-6, term_seconds = 0.068e-6, access_seconds = 0.105e-6,
                     share_of_copy = 1.15, accesses_per_second = 1.75e9, slots_per_second = 4.4e9, again = 0.35,
                     share_of_flops = 0.3;
 

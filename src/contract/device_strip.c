@@ -37,7 +37,7 @@ enum {
  * scheduler with many warps, and warps for which that is half of it; bytes per second that an SM's part of L2 moves, counted in whole lines;
  * of products and moves, that part of the shorter time which adds to the longer one; and the share of the speed of large products that is
  * reached. All as measured on an H200 of 78 contractions. */
-static const double launch_seconds = 4e-6, block_seconds = 2e-6, share_of_copy = 0.9, scheduler_speed = 1.95e9,
+static const double launch_seconds = 3e-6, block_seconds = 1.5e-6, share_of_copy = 0.9, scheduler_speed = 1.95e9,
                     half_warps = 7, sm_lines = 33e9, beside = 0.1, share_of_products = 0.75;
 /* Lines that a run begins in beyond those that it fills. */
 static const double more_lines = 0.75;

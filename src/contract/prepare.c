@@ -223,7 +223,7 @@ static cuttResult look_at_moves(const struct cuttContractionStruct *plan, cutt_d
  * `least` seconds. */
 static cuttResult find_moved_pass(const struct cuttContractionStruct *plan, int64_t limit, double least,
                                   cutt_device_shape *best) {
-  static const double worth = 0.9;
+  static const double worth = 0.96;
   const double below = fmin(worth * best->seconds, least);
   cutt_device_shape moved;
   if (!(best->seconds < INFINITY)) return CUTT_SUCCESS;

@@ -70,51 +70,37 @@ static double results_apart(const cutt_type_info *type, const cutt_gemm *g) {
   return g->m > 1 || g->n == 1 || g->ldc == 1 ? 1 : type->bytes == 2 ? 1.9 : 1.35;
 }
 
-bool cutt_batched_of(const cutt_type_info *type, const cutt_gemm *gemm, int64_t multiprocessors,
-                     cutt_batched *batched) {
-  const double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k, ns = 1e-9;
-  const fitted *by = fitted_of(type, gemm);
-  const bool measured = fmax(fmax(m, n), k) <= MOST && fmin(m, n) <= MOST_OF_SHORTER && fmax(m, n) > 1;
-  if (!by || !measured || multiprocessors < 1) return false;
-  const bool second = by->second.extent > 0 && seconds_of(&by->second, gemm) < seconds_of(&by->first, gemm);
-  const tiling *in = second ? &by->second : &by->first;
-  batched->tiles = tiles_of(in, gemm);
-  batched->seconds = ns * (by->each + seconds_of(in, gemm) + by->result * m * n) * results_apart(type, gemm) *
-                     MEASURED_ON / (double)multiprocessors;
-  batched->reading = by->reading;
-  return true;
-}
-
 double cutt_batched_sum_seconds(const cutt_gemm *gemm) {
-  static const double of_matrix = 7e-9, of_vector = 1.2e-9; /* 6 to 9, and 0.5 to 2 as measured, of all types */
+  static const double of_matrix = 6.59e-9, of_vector = 1.95e-9; /* 6 to 9, and 0.5 to 2 as measured, of all types */
   return (gemm->m > 1 && gemm->n > 1 ? of_matrix : of_vector) * (double)gemm->k;
 }
 
 /* ------------------------------------------------------------------------------------------------------ all other products */
 
-/* As measured on an H200 (cuBLAS 13.1): 150,000 single products of 1 to 9000 rows and columns and 2 to 20,000 terms, 44,000 of up to 30 million, and
- * 97,000 batches of 2 to 3000, to which
+/* As measured on an H200 (cuBLAS 13.1), by the first of cuBLASLt's algorithms: 113,000 products of 2 to 200,000 rows and columns and 2 to 300,000 terms, a
+ * quarter of them in batches of 2 to 2000, to which
  *   begin + the longer one of memory's time * reading and, by the faster tiling, turns * (tile + term * terms of a part) + join
  * was fitted. There is a turn for each time that all multiprocessors have a tile. Tiles of a single product, of fewer than multiprocessors, are cut into
- * parts of at least so many terms, which join takes to add up; so are vectors in batches. The mean of |ln(predicted / measured)| is 0.12 to 0.16, for
- * batches to 0.24 and for long sums to 0.22, 0.15 to 0.3 for vectors times matrices whose rows follow each other. Microseconds. */
+ * parts of at least so many terms, which join takes to add up; so are vectors in batches. The mean of |ln(predicted / measured)| is 0.09 to 0.16. begin and
+ * reading are then those by which 5700 contractions are chosen best: the host bounds short products, and takes 6 to 13 us for the same one at different
+ * times. Vectors, and sums of more terms, are as measured by cuBLAS. Microseconds. */
 typedef struct product {
   double begin, part, join, reading;
   tiling first, second; /* the faster one counts */
 } product;
 
 /* Of which all columns begin at multiples of 16 bytes, those of operands do, or not even those. */
-static const product f64_aligned = {7.3, 250, 3.8, 1.32, {64, 1.03, 0.0188}, {32, 0.314, 0.0060}},
-                     f64_results = {6.7, 90, 3.3, 1.51, {64, 1.46, 0.0242}, {32, 0.366, 0.0080}},
-                     f64_odd = {6.7, 100, 3.7, 1.64, {64, 1.44, 0.0254}, {32, 0.338, 0.0085}};
+static const product f64_aligned = {7.8, 107, 2.3, 1.32, {64, 1.03, 0.0178}, {32, 0.152, 0.0082}},
+                     f64_results = {7.2, 87, 1.6, 1.62, {64, 1.36, 0.0360}, {32, 0.183, 0.0080}},
+                     f64_odd = {6.2, 107, 1.9, 1.61, {64, 1.21, 0.0270}, {32, 0.206, 0.0086}};
 /* Of which all columns begin at multiples of 16 bytes, of 4, or of 2. */
-static const product half_whole = {6.6, 1900, 2.2, 1.07, {64, 0.333, 0.00148}, {32, 0.65, 0.00122}},
-                     half_by_four = {5.8, 50, 4.5, 2.17, {64, 0.58, 0.0061}, {32, 0.158, 0.0036}},
-                     half_by_two = {5.4, 50, 4.3, 1.00, {128, 2.33, 0.0321}, {32, 0.240, 0.0061}};
+static const product half_whole = {5.3, 2545, 2.8, 1.04, {64, 0.348, 0.00130}, {32, 0.56, 0.00043}},
+                     half_by_four = {3.4, 50, 4.2, 1.66, {64, 0.44, 0.0067}, {32, 0.119, 0.0026}},
+                     half_by_two = {3.1, 55, 3.4, 1.00, {128, 2.03, 0.0311}, {32, 0.200, 0.0055}};
 
-static const product f32_matrix = {6.8, 100, 5.0, 1.40, {64, 0.682, 0.0236}, {32, 0.149, 0.0166}},
-                     c32_matrix = {6.5, 710, 1.8, 1.90, {64, 1.32, 0.0809}, {32, 0.233, 0.0267}},
-                     c64_matrix = {7.2, 1600, 3.4, 1.38, {32, 0.99, 0.0192}, {16, 0.229, 0.0088}};
+static const product f32_matrix = {7.0, 50, 3.5, 1.61, {64, 0.410, 0.0260}, {32, 0.064, 0.0092}},
+                     c32_matrix = {5.6, 414, 1.9, 2.05, {64, 1.28, 0.0835}, {32, 0.117, 0.0260}},
+                     c64_matrix = {6.2, 1206, 3.7, 1.29, {32, 0.98, 0.0171}, {16, 0.188, 0.0058}};
 
 /* A matrix times a vector, where the terms of a row follow each other in the matrix, or the rows. */
 static const struct of_vectors {
@@ -138,7 +124,7 @@ static const struct of_vectors {
 
 /* Parts of a sum, for each multiprocessor: of long sums there are more. */
 static double most_parts(double terms) {
-  static const double short_sum = 2e5, fewest = 0.6, doubling = 0.13;
+  static const double short_sum = 2e5, fewest = 0.502, doubling = 0.122;
   return fmin(1, fewest + doubling * log2(fmax(1, terms / short_sum)));
 }
 
@@ -168,24 +154,23 @@ static const product *vector_of(cuttType_t type, const cutt_gemm *g) {
   return by_terms ? &of->terms : &of->rows;
 }
 
-/* Times as long as floats take by their tiles. Few rows or columns take less, unless the operand that has them has them next to each other, and the
- * other one its terms; few of both with a long sum more, but where rows and columns lie next to each other. */
+/* Times as long as floats take by their tiles: few rows or columns with a long sum, if the operand that has the many others has its terms next to
+ * each other; and few of both, the shorter time being where rows and columns lie next to each other. */
 static double of_floats(const cutt_gemm *g) {
-  enum { NARROW = 32, SMALL = 64, SMALLEST = 16, LONG_SUM = 50000, LONGEST_SUM = 400000 };
-  static const double narrow = 0.82, long_sum[] = {1.25, 1.7};
+  enum { NARROW = 32, SMALL = 64, SMALLEST = 16, LONG = 10000, LONG_SUM = 50000, LONGEST_SUM = 400000 };
+  static const double narrow = 1.4, smallest = 1.8, long_sum[] = {1.15, 1.6}, longest_sum[] = {2.25, 3.1};
   const bool rows = g->m <= NARROW, columns = g->n <= NARROW, terms_in_a = g->op_a != CUTT_OP_N,
-             terms_in_b = g->op_b == CUTT_OP_N;
-  if (g->m <= SMALLEST && g->n <= SMALLEST && g->k >= LONGEST_SUM) return 1;
-  if (g->m <= SMALL && g->n <= SMALL && g->k >= LONG_SUM) return long_sum[terms_in_a || terms_in_b];
-  if (rows == columns) return 1;
-  return (rows ? !terms_in_a && terms_in_b : terms_in_a && !terms_in_b) ? 1 : narrow;
+             terms_in_b = g->op_b == CUTT_OP_N, apart = terms_in_a || !terms_in_b;
+  if (g->m <= SMALLEST && g->n <= SMALLEST && g->k >= LONGEST_SUM) return smallest;
+  if (g->m <= SMALL && g->n <= SMALL && g->k >= LONG_SUM) return (g->k >= LONGEST_SUM ? longest_sum : long_sum)[apart];
+  return rows != columns && g->k >= LONG && (rows ? terms_in_b : terms_in_a) ? narrow : 1;
 }
 
 /* Of so many products by a tiling. Batches of few tiles with long sums are often done by larger tiles, of which there are too few: 1.1 or 1.5 to 2.2
  * times as long was measured. */
 static double tiled(const product *by, const tiling *t, const cutt_gemm *g, double products, double sms) {
   enum { LONG = 2000, FEW = 2 };
-  static const double few_long = 1.4;
+  static const double few_long = 1.49;
   if (t->extent <= 0) return INFINITY;
   const double k = (double)g->k, tiles = products * tiles_of(t, g);
   if (products > 1 && !is_vector(g)) {
@@ -197,6 +182,26 @@ static double tiled(const product *by, const tiling *t, const cutt_gemm *g, doub
   return fmax(1, tiles * parts / sms) * (t->tile + t->term * k / parts) + (parts > 1 ? by->join : 0);
 }
 
+static const product *class_of(const cutt_type_info *type, const cutt_gemm *g) {
+  return is_vector(g) ? vector_of(type->type, g) : product_of(type->type, type->bytes, g);
+}
+
+bool cutt_batched_of(const cutt_type_info *type, const cutt_gemm *gemm, int64_t multiprocessors,
+                     cutt_batched *batched) {
+  const double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k, ns = 1e-9;
+  const fitted *by = fitted_of(type, gemm);
+  const bool measured = fmax(fmax(m, n), k) <= MOST && fmin(m, n) <= MOST_OF_SHORTER && fmax(m, n) > 1;
+  if (!by || !measured || multiprocessors < 1) return false;
+  const bool second = by->second.extent > 0 && seconds_of(&by->second, gemm) < seconds_of(&by->first, gemm);
+  const tiling *in = second ? &by->second : &by->first;
+  batched->tiles = tiles_of(in, gemm);
+  batched->seconds = ns * (by->each + seconds_of(in, gemm) + by->result * m * n) * results_apart(type, gemm) *
+                     MEASURED_ON / (double)multiprocessors;
+  batched->reading = by->reading;
+  batched->begin = 1e-6 * class_of(type, gemm)->begin;
+  return true;
+}
+
 double cutt_product_seconds(const cutt_type_info *type, const cutt_gemm *gemm, double products, int64_t multiprocessors,
                             double flops, double memory) {
   /* What planning expects of a multiprocessor of an H200 (blas/cublas_speed.c). */
@@ -204,7 +209,7 @@ double cutt_product_seconds(const cutt_type_info *type, const cutt_gemm *gemm, d
   const double sms = fmax(1, (double)multiprocessors);
   const double own = type->type == CUTT_F32 && !is_vector(gemm) ? of_floats(gemm) : 1;
   const double slower = own * (type->bytes == 2 ? measured_half : measured_flops) * sms / flops;
-  const product *by = is_vector(gemm) ? vector_of(type->type, gemm) : product_of(type->type, type->bytes, gemm);
+  const product *by = class_of(type, gemm);
   const double tiles = fmin(tiled(by, &by->first, gemm, products, sms), tiled(by, &by->second, gemm, products, sms));
   return us * by->begin + fmax(us * slower * tiles, by->reading * memory);
 }

@@ -11,6 +11,7 @@
 typedef struct cutt_batched {
   double seconds; /* where all multiprocessors are at work */
   double tiles;   /* a multiprocessor has one at least to itself */
+  double begin;   /* of a launch */
   double reading; /* times as long as memory takes for operands and results, at least */
 } cutt_batched;
 

@@ -229,9 +229,40 @@ static void seconds_of_small(void **unused) {
   }
 }
 
+/* On tensor cores blocks keep as much as they can of an operand, but where there would be fewer blocks than multiprocessors. */
+static void panels_of_cores(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[3];
+    int64_t least, most; /* positions that a block keeps */
+  } cases[] = {{"ac,cb->ab", {32, 16, 4096}, 32, 64},
+               {"ac,cb->ab", {64, 16, 2048}, 32, 64},
+               {"ac,cb->ab", {8192, 24, 4096}, 128, 128}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_core_shape shape;
+    cutt_rates h200 = test_rates;
+    h200.multiprocessors = 132;
+    h200.sm_shared = 228 << 10;
+    h200.block_shared = 227 << 10;
+    h200.memory = 3.67e12;
+    h200.matrix_units = true;
+    emulated_case(cases[i].pattern, CUTT_F64, cases[i].extent, &t, &c);
+    cutt_core_choose(&c, &h200, true, &shape);
+    print_message("%" PRId64 " x %" PRId64 " x %" PRId64 ": %" PRId64 " panels of %" PRId64 ", %" PRId64 " strips\n",
+                  shape.rows, shape.columns, shape.terms, shape.panels, shape.panel, shape.strips);
+    assert_true(isfinite(shape.seconds));
+    assert_in_range(shape.panel, cases[i].least, cases[i].most);
+    assert_true(shape.panels * shape.panel >= shape.columns && (shape.panels - 1) * shape.panel < shape.columns);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(wavefronts_of_sums),    cmocka_unit_test(loads_of_tiles),
-                                     cmocka_unit_test(accesses_of_stretches), cmocka_unit_test(accesses_of_staged),
-                                     cmocka_unit_test(accesses_of_small),     cmocka_unit_test(seconds_of_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(panels_of_cores),    cmocka_unit_test(wavefronts_of_sums),
+                                     cmocka_unit_test(loads_of_tiles),     cmocka_unit_test(accesses_of_stretches),
+                                     cmocka_unit_test(accesses_of_staged), cmocka_unit_test(accesses_of_small),
+                                     cmocka_unit_test(seconds_of_small)};
   return cmocka_run_group_tests_name("counts of passes on a GPU", tests, NULL, emulated_cleanup);
 }

@@ -481,7 +481,7 @@ static void test_batch_together(void **state) {
   cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
   int count = 0;
   assert_success(cutt_algorithms_best(&c, &gpu_rates, INT64_MAX, best, &count));
-  assert_true(count > 0 && best[0].cost.multiply < 2 * gpu_rates.call);
+  assert_true(count > 0 && best[0].cost.multiply < 3 * gpu_rates.call);
 }
 
 /* What cuBLAS takes for products of any size, as measured on an H200: how many, m, n, k, of which operands the terms follow each other. */
@@ -499,7 +499,7 @@ static void test_products(void **state) {
                {CUTT_F16, 1, 8088, 40, 400, 1, 1, 11.47e-6},     {CUTT_F16, 1110, 644, 32, 75, 1, 1, 174.18e-6},
                {CUTT_F16, 1, 7044, 1, 17136, 1, 0, 95.87e-6},    {CUTT_BF16, 1, 1320, 1112, 19, 1, 1, 7.19e-6},
                {CUTT_C32, 1, 2376, 124, 1320, 0, 0, 86.08e-6},   {CUTT_C32, 22, 600, 656, 56, 0, 0, 116.32e-6},
-               {CUTT_C32, 1, 1082, 423, 16224, 1, 1, 1182.1e-6}, {CUTT_C64, 1, 3520, 3672, 8, 1, 0, 169.89e-6},
+               {CUTT_C32, 1, 1082, 423, 16224, 1, 1, 1182.1e-6}, {CUTT_C64, 1, 3004, 4463, 5, 1, 1, 107.5e-6},
                {CUTT_C64, 1, 264, 495, 712, 0, 0, 32.16e-6},     {CUTT_C64, 1, 151, 1, 2536, 0, 0, 8.79e-6}};
   for (size_t i = 0; i < sizeof timed / sizeof *timed; ++i) {
     const struct timed *t = &timed[i];
