@@ -154,16 +154,23 @@ static const product *vector_of(cuttType_t type, const cutt_gemm *g) {
   return by_terms ? &of->terms : &of->rows;
 }
 
-/* Times as long as floats take by their tiles: few rows or columns with a long sum, if the operand that has the many others has its terms next to
- * each other; and few of both, the shorter time being where rows and columns lie next to each other. */
+/* Times as long as floats take by their tiles: few rows and columns with a long sum, the shorter time being where rows and columns lie next to each other in both
+ * operands; and few of one with a long sum, if the operand that has the many others has its terms next to each other. */
 static double of_floats(const cutt_gemm *g) {
-  enum { NARROW = 32, SMALL = 64, SMALLEST = 16, LONG = 10000, LONG_SUM = 50000, LONGEST_SUM = 400000 };
-  static const double narrow = 1.4, smallest = 1.8, long_sum[] = {1.15, 1.6}, longest_sum[] = {2.25, 3.1};
+  enum { NARROW = 32, SMALL = 64, SMALLEST = 16, LENGTHS = 3 };
+  static const struct {
+    int64_t terms;
+    double small[2], smallest;
+  } from[LENGTHS] = {{400000, {2.25, 3.1}, 1.8}, {50000, {1.45, 1.95}, 1.5}, {10000, {1.25, 1.5}, 1.25}};
+  static const double narrow = 1.4;
   const bool rows = g->m <= NARROW, columns = g->n <= NARROW, terms_in_a = g->op_a != CUTT_OP_N,
-             terms_in_b = g->op_b == CUTT_OP_N, apart = terms_in_a || !terms_in_b;
-  if (g->m <= SMALLEST && g->n <= SMALLEST && g->k >= LONGEST_SUM) return smallest;
-  if (g->m <= SMALL && g->n <= SMALL && g->k >= LONG_SUM) return (g->k >= LONGEST_SUM ? longest_sum : long_sum)[apart];
-  return rows != columns && g->k >= LONG && (rows ? terms_in_b : terms_in_a) ? narrow : 1;
+             terms_in_b = g->op_b == CUTT_OP_N;
+  int length = 0;
+  while (length < LENGTHS && g->k < from[length].terms) ++length;
+  if (length == LENGTHS) return 1;
+  if (g->m <= SMALLEST && g->n <= SMALLEST) return from[length].smallest;
+  if (g->m <= SMALL && g->n <= SMALL) return from[length].small[terms_in_a || terms_in_b];
+  return rows != columns && (rows ? terms_in_b : terms_in_a) ? narrow : 1;
 }
 
 /* Of so many products by a tiling. Batches of few tiles with long sums are often done by larger tiles, of which there are too few: 1.1 or 1.5 to 2.2
