@@ -189,6 +189,16 @@ static void accesses_of_small(void **unused) {
   }
 }
 
+static cutt_rates rates_of_h200(void) {
+  cutt_rates h200 = test_rates;
+  h200.multiprocessors = 132;
+  h200.sm_shared = 228 << 10;
+  h200.block_shared = 227 << 10;
+  h200.memory = 3.67e12;
+  h200.matrix_units = true;
+  return h200;
+}
+
 /* Small products are predicted to take what they took on an H200, and more where pieces of a few bytes are all over memory. */
 static void seconds_of_small(void **unused) {
   (void)unused;
@@ -212,11 +222,7 @@ static void seconds_of_small(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_device_shape shape;
-    cutt_rates h200 = test_rates;
-    h200.multiprocessors = 132;
-    h200.sm_shared = 228 << 10;
-    h200.block_shared = 227 << 10;
-    h200.memory = 3.67e12;
+    cutt_rates h200 = rates_of_h200();
     h200.flops = h200.blas_flops = cases[i].flops;
     emulated_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     cutt_device_pass_small(&c, &h200, &shape);
@@ -243,12 +249,7 @@ static void panels_of_cores(void **unused) {
     test_contraction t;
     static cutt_contraction c;
     cutt_core_shape shape;
-    cutt_rates h200 = test_rates;
-    h200.multiprocessors = 132;
-    h200.sm_shared = 228 << 10;
-    h200.block_shared = 227 << 10;
-    h200.memory = 3.67e12;
-    h200.matrix_units = true;
+    const cutt_rates h200 = rates_of_h200();
     emulated_case(cases[i].pattern, CUTT_F64, cases[i].extent, &t, &c);
     cutt_core_choose(&c, &h200, true, &shape);
     print_message("%" PRId64 " x %" PRId64 " x %" PRId64 ": %" PRId64 " panels of %" PRId64 ", %" PRId64 " strips\n",
