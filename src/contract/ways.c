@@ -298,6 +298,7 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
   way->one_pass = true;
   if (cutt_contraction_on_gpu(plan)) {
     if (along >= 0 || lines > CUTT_DEVICE_PASS_NUMBERS) return "its words can't be read";
+    way->shape.along = along;
     if (lines)
       cutt_device_pass_numbered(c, &plan->rates, limit, (int)lines, &way->device);
     else
