@@ -137,15 +137,15 @@ static pooled_handle *make(const cublas *library, cuttResult *result) {
   return one;
 }
 
+static bool is_same(cutt_context a, cutt_context b) { return a.handle == b.handle && a.number == b.number; }
+
 /* An idle handle of the context, best one that was used in this stream; NULL: there is none. */
 static pooled_handle *take(cublas *library, cutt_context context, cudaStream_t stream, bool capturing) {
   pooled_handle **best = NULL;
   pthread_mutex_lock(&library->lock);
   for (pooled_handle **at = &library->idle; *at; at = &(*at)->next) {
     const pooled_handle *one = *at;
-    if (one->context.handle != context.handle || one->context.number != context.number ||
-        one->for_captures != capturing)
-      continue;
+    if (!is_same(one->context, context) || one->for_captures != capturing) continue;
     if (!best || (one->stream == stream && (*best)->stream != stream)) best = at;
   }
   pooled_handle *taken = best ? *best : NULL;
@@ -262,6 +262,25 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
 
 /* ------------------------------------------------------------------------------------------ algorithms to be chosen from */
 
+/* Under the lock. NULL, with the error worded, on failure. */
+static lt_handle *make_lt_handle(cublas *library, cutt_context context, cuttResult *result) {
+  lt_handle *one = malloc(sizeof *one);
+  if (!one) {
+    *result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a cuBLASLt handle", sizeof *one);
+    return NULL;
+  }
+  const cublas_status status = cutt_cublas_lt_handle(library->lt, &one->handle);
+  if (status) {
+    *result = failed(library, status, "making a cuBLASLt handle");
+    free(one);
+    return NULL;
+  }
+  one->context = context;
+  one->next = library->lt_handles;
+  library->lt_handles = one;
+  return one;
+}
+
 /* cuBLASLt's handle of the current context, which is made once. */
 static cuttResult find_lt_handle(cublas *library, cublas_handle *handle) {
   cutt_context context = {NULL, 0};
@@ -269,24 +288,10 @@ static cuttResult find_lt_handle(cublas *library, cublas_handle *handle) {
   if (result) return result;
   pthread_mutex_lock(&library->lock);
   const lt_handle *one = library->lt_handles;
-  while (one && (one->context.handle != context.handle || one->context.number != context.number)) one = one->next;
-  if (!one) {
-    lt_handle *made = malloc(sizeof *made);
-    const cublas_status status = made ? cutt_cublas_lt_handle(library->lt, &made->handle) : 0;
-    if (!made) {
-      result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a cuBLASLt handle", sizeof *made);
-    } else if (status) {
-      result = failed(library, status, "making a cuBLASLt handle");
-      free(made);
-    } else {
-      made->context = context;
-      made->next = library->lt_handles;
-      library->lt_handles = made;
-      one = made;
-    }
-  }
-  *handle = one ? one->handle : NULL;
+  while (one && !is_same(one->context, context)) one = one->next;
+  if (!one) one = make_lt_handle(library, context, &result);
   pthread_mutex_unlock(&library->lock);
+  if (one) *handle = one->handle;
   return result;
 }
 

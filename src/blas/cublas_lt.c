@@ -2,7 +2,7 @@
  *
  * cuBLAS chooses an algorithm by itself, by a heuristic. cuBLASLt, which every cuBLAS is linked with, gives the best few of that
  * heuristic, and does products by the one that it is told. An algorithm's workspace is the caller's, and a call names its stream, so that
- * one handle of a context serves all threads: a product takes the host half as long as by cuBLAS, whose handles have to be bound to a
+ * one handle of a context serves all threads: a product takes the host less time than by cuBLAS, whose handles have to be bound to a
  * stream and kept from others.
  *
  * **Numbers.** Products are computed as cublas.c has them computed: never in TF32; and of halves no parts of a sum are kept in

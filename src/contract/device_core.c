@@ -232,8 +232,9 @@ static int64_t set_panel(const cutt_contraction *c, const cutt_rates *r, int64_t
 static void choose_panel(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
   cutt_core_shape tried = *s;
   for (int64_t most = MOST_PANEL; most >= LEAST_PANEL; most /= 2) {
+    if (most < MOST_PANEL && kept <= most) continue; /* all, as has been tried */
     const int64_t blocks = set_panel(c, r, smaller(kept, most), &tried);
-    if (blocks < 1 || (most < MOST_PANEL && kept <= most && s->seconds < INFINITY)) continue;
+    if (blocks < 1) continue;
     tried.panels = cutt_ceil_of(kept, tried.panel);
     set_strips(c, r, blocks, &tried);
     if (tried.seconds < s->seconds) *s = tried;

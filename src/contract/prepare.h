@@ -24,9 +24,9 @@ cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, co
                                           int64_t limit);
 
 /* The products of whole blocks of a plan that has taken products, as the library lists algorithms for them; and has them done by one of that
- * list, whose words may be from a file, as products are taken from the beginning. NULL: by the first of the list, which is mostly faster than what
- * the library does unasked (on an H200 1.04 times in the mean of 640 products, up to 1.6, 0.91 at worst). limit: of all workspace. Errors of the
- * second: as of cutt_blas's choose. */
+ * list, whose words may be from a file, as taking products has. NULL: by the first of the list, which is mostly faster than what the library does
+ * unasked (on an H200 1.04 times in the mean of 640 products, up to 1.6, 0.91 at worst). limit: of all workspace. Errors of the second: as of
+ * cutt_blas's choose. */
 void cutt_contraction_products_of(const struct cuttContractionStruct *plan, int64_t limit, cutt_gemm_case *of);
 cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
                                            int64_t limit);
