@@ -384,8 +384,6 @@ static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit
   return cutt_contraction_take_products(plan, NULL, limit);
 }
 
-/* A sum in parts takes the place of what is fastest without, if it is predicted to be faster by more than such predictions err by. */
-static const double parts_worth = 0.93;
 /* A rough prediction may be so much longer. */
 static const double rough_worth = 1.05;
 
@@ -415,7 +413,7 @@ static cuttResult find_parts(const struct cuttContractionStruct *plan, int64_t l
   cutt_split list[CUTT_MOST_SPLITS];
   const int64_t left = limit - (int64_t)plan->workspace_bytes;
   *split = (cutt_split){0, 0};
-  double below = parts_worth * best->seconds;
+  double below = CUTT_PARTS_WORTH * best->seconds;
   const int count = cutt_splits_list(&plan->contraction, &plan->rates, left, below, list);
   for (int i = 0; i < count; ++i) {
     const int64_t bytes = cutt_split_bytes(&plan->contraction, &list[i]);

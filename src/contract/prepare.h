@@ -14,6 +14,10 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
  * nor where the sum would take more than the workspace's limit: its modes are loops then. */
 cuttResult cutt_contraction_sum_first(struct cuttContractionStruct *plan, int64_t limit);
 
+/* A sum in parts takes the place of what is fastest without it where it is predicted to take less than this share of the time, by more than such
+ * predictions err. */
+#define CUTT_PARTS_WORTH 0.93
+
 /* Has the sum done in parts: what is left is to be taken after that. Then makes the rest of the plan: by the model's choice; in one pass, on
  * the CPU or on a GPU; by the algorithm in plan->algorithm, of which plan->cost is the cost. */
 cuttResult cutt_contraction_take_parts(struct cuttContractionStruct *plan, const cutt_split *split, int64_t limit);

@@ -93,13 +93,12 @@ static void start(recorded *r, char *line) {
 
 /* "12.5 ttgt ..." */
 static void look(recorded *r, const char *line) {
-  static const double parts_worth = 0.93; /* as in prepare.c */
   cutt_way way;
   char *words = NULL;
   const double measured = strtod(line, &words);
   const char *why = cutt_way_read(r->plan, words + 1, INT64_MAX / 2, &way);
   if (why) fail_msg("%s: '%s': %s", r->words, words + 1, why);
-  const double compared = way.split.parts ? way.seconds / parts_worth : way.seconds;
+  const double compared = way.split.parts ? way.seconds / CUTT_PARTS_WORTH : way.seconds;
   ++r->ways;
   char name[NAME];
   cutt_text text = cutt_text_start(name, sizeof name);
