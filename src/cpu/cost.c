@@ -6,6 +6,7 @@
  * (docs/log.md: what else was tried) and differ by where the data is: L2, the last-level cache, or memory. */
 #include "cpu/cost.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -293,6 +294,35 @@ static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const 
   return r->rest > 0 && t->sequences > 0 && r->rest * c->elem_bytes < LINE ? r->columns : 0;
 }
 
+/* Pages that a tile's rows are in. */
+static double pages_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { PAGE = 4096 };
+  double pages = 1;
+  for (int i = 0; i < c->rank; ++i) {
+    const double distance = (double)cutt_cpu_distance(&c->mode[i]) * c->elem_bytes;
+    if (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride != 0)
+      pages *= distance < PAGE ? 1 + (double)t->extent[i] * distance / PAGE : (double)t->extent[i];
+  }
+  return pages;
+}
+
+/* Elements that go to an output with gaps. One by one each is a store, and of rows in more pages than a processor keeps the addresses of, an
+ * address that is looked up. Of runs, staged ones too, a vector that is stored under a mask may have several (kernels/spread.h). */
+static void count_spread(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine, double *n) {
+  /* Addresses that Skylake's cores keep, others 2048 to 4096; and elements that are worth making a mask for. */
+  enum { KEPT_PAGES = 1536, WORTH_A_MASK = 64 };
+  static const double staged = 2.5, looked_up = 10;
+  const double volume = (double)c->volume, w = c->elem_bytes, stride = w * (double)t->run_stride;
+  const double each = machine->vector_bytes >= 64 && t->run >= WORTH_A_MASK ? floor((LINE - w) / stride) + 1 : 1;
+  const double some = each >= 4 ? 4 / each : 1;
+  if (!t->direct || t->shared_run > 1) {
+    if (c->elem_bytes >= 4) n[CUTT_CPU_COUNT_GATHERS] += staged * some * some * volume;
+    return;
+  }
+  n[CUTT_CPU_COUNT_GATHERS] += volume;
+  if (t->segments > 1 && pages_of_rows(c, t) > KEPT_PAGES) n[CUTT_CPU_COUNT_RELOADS_L2] += looked_up * volume;
+}
+
 /* Blocks of so many columns that a transpose down a tile takes: fewer columns are done at a time where the stage has no room for more
  * runs. */
 static int64_t blocks_across(const cutt_cpu_tile *t, bool staged, int64_t columns) {
@@ -308,9 +338,10 @@ static int64_t blocks_across(const cutt_cpu_tile *t, bool staged, int64_t column
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
   static const double unlike = 1.3, short_ends = 3, filled = 0.75,
-                      far_filled = 1.4;                     /* of what a line takes that is gathered, or walked along */
-  static const double with_gaps = 6, with_gaps_by_call = 4; /* of what an output run takes that has none */
-  static const double apart_calls = 1.75, again_runs = 3;   /* of calls whose columns follow, of runs read once each */
+                      far_filled = 1.4; /* of what a line takes that is gathered, or walked along */
+  static const double with_gaps = 6, with_gaps_by_call = 4, one_by_one = 4,
+                      one_by_one_near = 2;                /* of what an output run takes that has no gaps */
+  static const double apart_calls = 1.75, again_runs = 3; /* of calls whose columns follow, of runs read once each */
   static const double by_segments = 0.25,
                       short_of_many = 0.4; /* of what a call for each output run takes: those by one call */
   double *n = counts;
@@ -403,7 +434,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   /* A staged run goes to an output with gaps part of a line by part of a line, where prefetchers begin anew with each run. */
   const bool spread = t->run_stride > 1 && t->shared_run == 1;
-  n[CUTT_CPU_COUNT_FLUSHES] = (spread ? with_gaps : 1) * volume / (double)t->run;
+  const double anew = !spread                        ? 1
+                      : !t->direct                   ? with_gaps
+                      : cutt_cpu_fits_l2(machine, c) ? one_by_one_near
+                                                     : one_by_one;
+  n[CUTT_CPU_COUNT_FLUSHES] = anew * volume / (double)t->run;
   if (t->run_stride > 1 && t->shared_run > 1)
     n[CUTT_CPU_COUNT_FLUSHES] += with_gaps_by_call * volume / (double)t->shared_run;
   /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
@@ -486,6 +521,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t staged =
       direct ? 0 : t->run * (t->cols_inside ? t->apart : smaller(t->staged_cols, t->cols)) * c->elem_bytes;
   const int together = t->prefetch == CUTT_CPU_TO_L1 ? 3 : 2;
+  if (t->run_stride > 1 && !c->scale.active) count_spread(c, t, machine, n);
   if (t->kernel == CUTT_CPU_TRANSPOSE)
     n[CUTT_CPU_COUNT_RELOADS_L2] +=
         bytes / LINE * share_lost((double)(staged * together), (double)machine->l1_bytes / 2);

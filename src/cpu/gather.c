@@ -50,6 +50,17 @@ static void scatter_runs(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char 
   }
 }
 
+/* Elements from anywhere to an output with gaps, one by one. */
+static void spread_elements(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *to, const char *from,
+                            cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const int64_t few = ahead->runs == 0 ? t->rows : GATHER_BYTES / p->w;
+  for (int64_t r = 0; r < t->rows; r += few) {
+    p->kernels->spread(to + r * p->run_stride, p->run_stride, from, p->row + r, smaller(t->rows - r, few), p->w);
+    cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+  }
+}
+
 /* Elements in_step bytes apart to one run past the caches, in whole lines: the one that the tile before has left unfinished is put together
  * with its bytes, and so is the last one by the next tile, but for an item's first and last. */
 static void skip_past(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, char *dst, const char *src, char *line,
@@ -198,7 +209,11 @@ void cutt_cpu_gather_tile(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cutt
     const char *src = t->in + p->segment_in[segment];
     char *carry = s->carry[p->non_temporal ? segment : 0];
     if (j->direct && p->run_stride != p->w) {
-      scatter_runs(j, t, dst, src, ahead);
+      if (p->shared_run > p->w) {
+        scatter_runs(j, t, dst, src, ahead);
+      } else {
+        spread_elements(j, t, dst, src, ahead);
+      }
       continue;
     }
     if (p->scale.active && !p->non_temporal && p->run_stride == p->w && t->shared_run >= SCALED_RUN) {

@@ -476,6 +476,16 @@ static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int
   if (w == 16) scatter_elements(16, dst, stride, stage, n);
 }
 
+/* One element after another, so that stores go on in one line until it is done: stores by turns to several lines take twice as long. */
+CUTT_INLINE void spread_from(int w, char *dst, int64_t stride, const char *src, const int64_t *offset, int64_t n) {
+  _Pragma("GCC unroll 4") for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, src + offset[k], (size_t)w);
+}
+static void spread_runs(char *dst, int64_t stride, const char *src, const int64_t *offset, int64_t n, int64_t w) {
+  if (w == 4) spread_from(4, dst, stride, src, offset, n);
+  if (w == 8) spread_from(8, dst, stride, src, offset, n);
+  if (w == 16) spread_from(16, dst, stride, src, offset, n);
+}
+
 static void store_lines(char *dst, const char *stage, int64_t lines) {
   for (int64_t i = 0; i < lines; ++i) cutt_store_line(dst + i * 64, stage + i * 64);
 }
@@ -545,6 +555,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .skip = {NULL, CUTT_IF_32(skip_2), CUTT_IF_32(skip_4), CUTT_IF_32(skip_8), CUTT_IF_32(skip_16)},
     .gather = gather,
     .strided = strided,
+    .spread = spread_runs,
     .runs = runs,
     .repeat = repeat,
     .join_runs = join_runs,

@@ -295,6 +295,8 @@ typedef struct cutt_cpu_kernels {
   /* n elements of w bytes (8 or 16), `step` bytes apart from src on, to stage, one after another; what is `ahead` bytes further on is
    * prefetched meanwhile, unless that is 0. */
   void (*strided)(char *stage, const char *src, int64_t step, int64_t n, int64_t w, int64_t ahead);
+  /* n elements of w bytes (4, 8 or 16), element k from src + offset[k] to dst + k * stride: for an output with gaps, without a stage. */
+  void (*spread)(char *dst, int64_t stride, const char *src, const int64_t *offset, int64_t n, int64_t w);
   /* n runs of so many bytes, run k from src + from[k] to dst + to[k]; no others are read or written. */
   void (*runs)(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int64_t bytes);
   /* A broadcast: n elements of w bytes, `times` times each, element k at src + from[k * step]. To dst + to[k], or if that is NULL one
