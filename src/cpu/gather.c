@@ -179,10 +179,11 @@ static void gather_segments(const cutt_cpu_job *j, const cutt_cpu_tile_at *t, cu
   enum { SOME = 64 };
   const cutt_cpu_plan *p = j->p;
   const int64_t most = ahead->runs == 0 ? SOME : larger(1, smaller(SOME, GATHER_BYTES / (t->rows * t->shared_run)));
+  const int64_t step = p->run_stride == p->w ? t->shared_run : p->run_stride; /* of elements, where there are gaps */
   for (int64_t s = 0; s < t->segments; s += most) {
     const int64_t some = smaller(most, t->segments - s);
     for (int64_t r = 0; r < t->rows; ++r)
-      p->kernels->runs(t->out + r * t->shared_run, p->segment_out + s, t->in + p->row[r], p->segment_in + s, some,
+      p->kernels->runs(t->out + r * step, p->segment_out + s, t->in + p->row[r], p->segment_in + s, some,
                        t->shared_run);
     cutt_cpu_prefetch(ahead, (int)((some * t->rows * t->shared_run + LINE - 1) / LINE));
   }

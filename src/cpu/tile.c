@@ -316,12 +316,13 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
 }
 
 /* Few runs for each segment: a call for each segment would take longer than short ones. Of several lines, where rows are not what a kernel of
- * their own copies. */
+ * their own copies; of elements that go to an output with gaps some, since their stores are by turns to many lines. */
 static void find_segments(cutt_cpu_tile *t, int64_t w) {
-  enum { LONG_RUN = 8192, LEAST = 4, MANY_LINES = 4 };
+  enum { LONG_RUN = 8192, LEAST = 4, MANY_LINES = 4, FEW_ELEMENTS = 10 };
   const int64_t most = t->rows == 1 ? LONG_RUN : (t->in_step == 0 && !t->skips ? MANY_LINES : 1) * CUTT_CPU_LINE;
-  t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && t->run_stride == 1 &&
-                   t->turned == 0 && t->repeats == 1 && t->segments >= LEAST && t->run * w <= most;
+  const bool short_run = t->run_stride == 1 ? t->run * w <= most : t->shared_run == 1 && t->run <= FEW_ELEMENTS;
+  t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && short_run && t->turned == 0 &&
+                   t->repeats == 1 && t->segments >= LEAST;
 }
 
 /* Rows at a small distance from each other, which need no table. What is skipped of them must not be what another segment of the tile
