@@ -19,6 +19,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -189,9 +190,10 @@ class Comparison:
                 result[f"{contestant.name}_way"] = best
             runs[contestant.name] = (contestant, ways[best], max(1, int(self.arguments.sample / max(once[best], 1e-7))))
         took = {name: [] for name in runs}
-        began, rounds = time.perf_counter(), 0
+        began, rounds, turns, shuffle = time.perf_counter(), 0, list(runs.items()), random.Random(1).shuffle
         while rounds < LEAST_ROUNDS or (rounds < MOST_ROUNDS and time.perf_counter() - began < self.arguments.seconds):
-            for name, run in runs.items():
+            shuffle(turns)  # what one leaves in a cache is written back while the next one runs
+            for name, run in turns:
                 took[name].append(self.timed(*run))
             rounds += 1
         for name, list_of in took.items():
