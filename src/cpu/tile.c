@@ -316,11 +316,13 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
 }
 
 /* Few runs for each segment: a call for each segment would take longer than short ones. Of several lines, where rows are not what a kernel of
- * their own copies; of elements that go to an output with gaps some, since their stores are by turns to many lines. */
-static void find_segments(cutt_cpu_tile *t, int64_t w) {
+ * their own copies, and stores by turns to many lines do not wait for each; of elements that go to an output with gaps some. */
+static void find_segments(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
   enum { LONG_RUN = 8192, LEAST = 4, MANY_LINES = 4, FEW_ELEMENTS = 10 };
-  const int64_t most = t->rows == 1 ? LONG_RUN : (t->in_step == 0 && !t->skips ? MANY_LINES : 1) * CUTT_CPU_LINE;
-  const bool short_run = t->run_stride == 1 ? t->run * w <= most : t->shared_run == 1 && t->run <= FEW_ELEMENTS;
+  const bool many_lines = t->in_step == 0 && !t->skips && !machine->waits_for_lines;
+  const int64_t most = t->rows == 1 ? LONG_RUN : (many_lines ? MANY_LINES : 1) * CUTT_CPU_LINE;
+  const bool short_run =
+      t->run_stride == 1 ? t->run * c->elem_bytes <= most : t->shared_run == 1 && t->run <= FEW_ELEMENTS;
   t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && short_run && t->turned == 0 &&
                    t->repeats == 1 && t->segments >= LEAST;
 }
@@ -569,7 +571,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
-  find_segments(t, c->elem_bytes);
+  find_segments(machine, c, t);
   t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
   t->strip_past = strip_past_of(machine, c, t);

@@ -22,6 +22,7 @@ typedef struct cutt_cpu_machine {
   int byte_permutes; /* 1: permutes take any bytes of a register; of 16 bytes if vector_bytes < 64 */
   int whole_lines; /* 1: shuffles of 64-byte registers take less than the loads that they save; transposes in caches then load whole lines */
   int asks_in_order; /* 1: what lies in order in memory is read faster if it is asked for, however well the processor fetches it unasked */
+  int waits_for_lines; /* 1: stores by turns to many lines that L1 lacks wait for each, as those that go on in one line do not */
   int threads;                          /* that plans take by default */
   int64_t l1_bytes, l2_bytes, l3_bytes; /* data caches as one thread sees them; 0: there is none */
   int64_t stream_bytes;                 /* outputs longer than this are stored past the caches */

@@ -165,6 +165,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
   k->machine.vector_bytes = isa->vector_bytes;
   k->machine.byte_permutes = isa->byte_permutes;
   k->machine.whole_lines = isa->vector_bytes == 64 && k->machine.core != CUTT_CPU_CORE_OTHER;
+  k->machine.waits_for_lines = k->machine.core == CUTT_CPU_CORE_OTHER;
   k->machine.asks_in_order = k->machine.core != CUTT_CPU_CORE_ZEN && k->machine.core != CUTT_CPU_CORE_ZEN3;
   k->machine.threads = threads;
   k->next = atomic_load(&known);
