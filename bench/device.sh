@@ -36,7 +36,7 @@
 #     figures-f8.json, figures-f4.json  `cutt bench figures` with the parameters that the library comes with, and
 #     figures-f8-calibrated.json, ...   with those of calibrated.device, on the same cases
 #     contract-tccg48-f8.json ...     `cutt bench contract`, set by set: contractions beside the matrix product alone
-#     contract-torch.json             the contractions of tccg48 with torch.einsum and libcutt_contract, taking turns
+#     contract-torch.json             the contractions of tccg48 with torch.einsum, cuTENSOR as for the peers, and libcutt_contract, taking turns
 #     networks.json                   networks of tensors with opt_einsum and PyTorch, taking turns
 #     peers.json                      set 3, layouts, small tensors, batches and calls beside a copy, cuTENSOR where it is
 #                                     found (CUTENSOR names another) and PyTorch, with and without beta
@@ -355,15 +355,17 @@ run_contraction_set() {
 }
 
 compare_contractions() {
-  local cases
+  local cases cutensor=()
   if [[ -z $python || ! -e $build/lib/libcutt_contract.so ]]; then
     cannot "contract PyTorch" "no python3 here imports torch, or there is no libcutt_contract.so"
     return
   fi
+  if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
   cases=$(mktemp)
   "$program" bench contract --set tccg48 --list >"$cases"
   step "contract PyTorch" 90 "$python" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
-    --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" --json "$folder/contract-torch.json" --force
+    --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" "${cutensor[@]}" \
+    --json "$folder/contract-torch.json" --force
   rm -f "$cases"
 }
 
