@@ -22,21 +22,22 @@ typedef struct copy {
 
 typedef enum thread_state { READY, AT_BARRIER, AT_WARP, ENDED } thread_state;
 
+/* What every meeting looks at comes first, for one line of the cache. */
 typedef struct thread {
   simt_fiber *fiber;
-  jmp_buf end; /* where a launch that is cut short ends the thread */
+  const char *function;
   thread_state state;
+  unsigned site; /* of the meeting that it waits at */
   bool inside;   /* has begun and not ended */
   bool waited;   /* for what was put into the stream before */
-  unsigned site; /* of the meeting that it waits at */
-  const char *function;
-  uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
   bool vote;
-  double *sum; /* its part of a product of matrices; NULL: the meeting is for something else */
-  double a[2], b;
+  uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
+  double *sum;                  /* its part of a product of matrices; NULL: the meeting is for something else */
+  uint32_t copy_count, copy_room, group; /* group: of the copies that are not yet committed, counted from 1 */
   copy *copies;
   int64_t loading, copying, most_flying; /* bytes under way */
-  uint32_t copy_count, copy_room, group; /* group: of the copies that are not yet committed, counted from 1 */
+  double a[2], b;
+  jmp_buf end; /* where a launch that is cut short ends the thread */
 } thread;
 
 simt_position simt_now;
