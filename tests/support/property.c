@@ -153,7 +153,7 @@ static void random_problems(uint64_t test, int count, const test_limits *limits,
   test_limits own = *limits;
   const int64_t most = test_engine_in_use()->most_volume;
   if (most > 0 && own.max_volume > most) own.max_volume = most;
-  const double part = test_part() < 0.3 ? 1 : test_part(); /* under sanitizers they are few already */
+  const double part = test_scale() < 0.3 ? 1 : test_part(); /* under sanitizers they are few already */
   for (int i = test_scaled(count); i > 0; i--) {
     test_problem p = test_random_problem(&rng, &own);
     if (test_taken(i, part)) test_check(&p, what);
