@@ -59,8 +59,14 @@ void test_fill_bits(void *memory, size_t bytes, size_t elem_bytes, uint64_t seed
   size_t count = bytes / elem_bytes;
   uint64_t base = test_mix(seed);
   switch (elem_bytes) {
-    case 1: /* can't all differ: a hash, so that no shift or stride repeats them */
-      for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(test_mix(i ^ base) >> 29);
+    case 1: /* can't all differ: a hash, so that no shift or stride repeats them; eight of each number */
+      for (size_t i = 0; i < count; i += 8) {
+        const uint64_t v = test_mix(i / 8 ^ base);
+        if (count - i >= 8)
+          memcpy(to + i, &v, 8);
+        else
+          memcpy(to + i, &v, count - i);
+      }
       break;
     case 2: /* an odd multiple: a bijection in every stretch of 65536; other stretches are shifted */
       for (size_t i = 0; i < count; i++) {

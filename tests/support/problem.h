@@ -46,7 +46,12 @@ typedef struct test_rng {
   uint64_t state;
 } test_rng;
 
-uint64_t test_mix(uint64_t value); /* a bijection whose outputs look random */
+/* A bijection whose outputs look random; here, for the loops that fill memory by it. */
+static inline uint64_t test_mix(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 uint64_t test_random(test_rng *rng);
 int64_t test_random_in(test_rng *rng, int64_t low, int64_t high); /* low <= result <= high */
 bool test_chance(test_rng *rng, int percent);

@@ -6,12 +6,6 @@
 #include "runtime/host/isa.h"
 #include "support/problem.h"
 
-uint64_t test_mix(uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 uint64_t test_random(test_rng *rng) { return test_mix(rng->state += 0x9e3779b97f4a7c15u); }
 
 int64_t test_random_in(test_rng *rng, int64_t low, int64_t high) {
