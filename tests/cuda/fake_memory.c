@@ -1,6 +1,7 @@
 /* Memory of the stand-in for the CUDA driver, its copies included. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cuda/fake_state.h"
 
@@ -184,10 +185,34 @@ FAKE_PUBLIC cutt_cu_result cuIpcCloseMemHandle(cutt_cu_address memory) {
   return CUTT_CU_SUCCESS;
 }
 
+/* What is large is mapped by itself, before a page that can't be touched: it is what communicators measure with, of which no byte is
+ * touched, and AddressSanitizer would fill a note of each eight bytes, when it is allocated and when it is freed. */
+enum { PAGE = 64 << 10, LARGE_BYTES = 32 << 20 }; /* PAGE: no system has larger ones */
+
+static size_t mapped(unsigned long long bytes) { return (size_t)(bytes + PAGE - 1) / PAGE * PAGE + PAGE; }
+
+static void *make_memory(size_t bytes) {
+  if (bytes < LARGE_BYTES) return aligned_alloc(256, (bytes + 255) / 256 * 256);
+  const size_t all = mapped(bytes);
+  unsigned char *made = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) return NULL;
+  if (!mprotect(made + all - PAGE, PAGE, PROT_NONE)) return made;
+  munmap(made, all);
+  return NULL;
+}
+
+static void free_memory(unsigned long long from, unsigned long long to) {
+  void *const memory = (void *)(uintptr_t)from;
+  if (to - from < LARGE_BYTES)
+    free(memory);
+  else
+    munmap(memory, mapped(to - from));
+}
+
 static cutt_cu_result take_memory(cutt_cu_address *memory, size_t bytes) {
   if (!bytes) return CUTT_CU_INVALID_VALUE;
   if (bytes > (size_t)1 << 40) return 2;
-  void *made = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  void *made = make_memory(bytes);
   if (!made) return 2;
   fake_memory_enter(made, bytes, FAKE_DEVICE, fake_current()->device);
   pthread_mutex_lock(&fake_lock);
@@ -203,10 +228,11 @@ static cutt_cu_result give_memory(cutt_cu_address memory) {
   const int i = look_up(memory);
   const bool own = i >= 0 && map[i].own && map[i].from == memory;
   if (own) map[i].kind = FAKE_FREE;
+  const unsigned long long to = own ? map[i].to : 0;
   pthread_mutex_unlock(&fake_lock);
   if (!own) return CUTT_CU_INVALID_VALUE;
   atomic_fetch_sub(&fake_driver.alive_memory, 1);
-  free((void *)(uintptr_t)memory);
+  free_memory(memory, to);
   return CUTT_CU_SUCCESS;
 }
 
@@ -345,7 +371,7 @@ void fake_memory_sweep(void) {
   pthread_mutex_lock(&fake_lock);
   for (size_t i = 0; i < sizeof map / sizeof *map; ++i) {
     if (map[i].kind == FAKE_FREE || !map[i].own) continue;
-    free((void *)(uintptr_t)map[i].from);
+    free_memory(map[i].from, map[i].to);
     map[i].kind = FAKE_FREE;
   }
   pthread_mutex_unlock(&fake_lock);
