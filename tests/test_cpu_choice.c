@@ -349,8 +349,75 @@ static void broadcasts(void **unused) {
   }
 }
 
+/* An Intel Xeon. */
+static cutt_cpu_machine xeon(void) {
+  cutt_cpu_machine machine = zen5();
+  machine.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_OTHER);
+  machine.whole_lines = 0;
+  machine.asks_in_order = machine.waits_for_lines = 1;
+  machine.l2_bytes = 2 << 20;
+  machine.l3_bytes = 64 << 20;
+  machine.stream_bytes = 8 << 20;
+  return machine;
+}
+
+/* What is transposed to an output with gaps goes there element by element, without a stage, but for elements of which a store under a mask
+ * has many. */
+static void outputs_with_gaps(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2], gap;
+    bool direct;
+  } cases[] = {{CUTT_F64, {350, 30}, 2, true},       {CUTT_F64, {2035, 662}, 3, true},
+               {CUTT_C64, {100, 120}, 2, true},      {CUTT_F32, {193, 406}, 4, true},
+               {CUTT_BYTES_2, {366, 130}, 2, false}, {CUTT_BYTES_1, {366, 130}, 3, false}};
+  static const int perm[2] = {1, 0};
+  const cutt_cpu_machine machine = xeon();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cutt_canonical canonical;
+    cutt_candidate first;
+    cutt_cpu_tile tile;
+    const char *why;
+    test_problem p = test_packed(cases[i].type, 2, cases[i].extents, perm);
+    p.out_strided = true;
+    p.out_strides[0] = cases[i].gap;
+    p.out_strides[1] = cases[i].gap * cases[i].extents[1];
+    choose_for(&machine, &p, 1, &canonical, &first);
+    assert_true(cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why));
+    if (tile.direct != cases[i].direct)
+      fail_msg("case %zu: kernel %d, direct %d", i, (int)first.param[CUTT_CPU_PARAM_KERNEL], tile.direct);
+  }
+}
+
+/* Short runs are copied by turns, an element of each of many, up to some lines; on a core that waits for each line up to one. */
+static void runs_by_turns(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t rows;
+    bool waits, by_turns;
+  } cases[] = {{4, false, true}, {4, true, true}, {12, false, true}, {12, true, false}, {17, false, false}};
+  static const int perm[2] = {1, 0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cutt_cpu_machine machine = zen4();
+    const int64_t extents[2] = {1000, cases[i].rows};
+    const test_problem p = test_packed(CUTT_C64, 2, extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    cutt_candidate gather = {.m = 1, .k = 1, .threads = 1, .param = {[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER}};
+    cutt_cpu_tile tile;
+    const char *why;
+    machine.waits_for_lines = cases[i].waits;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    if (!cutt_cpu_tile_derive(&machine, &canonical, &gather, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    assert_int_equal(tile.by_segments, cases[i].by_turns);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(outputs_with_gaps),
+      cmocka_unit_test(runs_by_turns),
       cmocka_unit_test(what_is_not_prefetched),
       cmocka_unit_test(runs_that_follow),
       cmocka_unit_test(copies_through_the_caches),
