@@ -313,7 +313,8 @@ static void count_spread(const cutt_canonical *c, const cutt_cpu_tile *t, const 
   enum { KEPT_PAGES = 1536, WORTH_A_MASK = 64 };
   static const double staged = 2.5, looked_up = 10;
   const double volume = (double)c->volume, w = c->elem_bytes, stride = w * (double)t->run_stride;
-  const double each = machine->vector_bytes >= 64 && t->run >= WORTH_A_MASK ? floor((LINE - w) / stride) + 1 : 1;
+  const int64_t call = t->direct ? t->shared_run : t->run;
+  const double each = machine->vector_bytes >= 64 && call >= WORTH_A_MASK ? floor((LINE - w) / stride) + 1 : 1;
   const double some = each >= 4 ? 4 / each : 1;
   if (!t->direct || t->shared_run > 1) {
     if (c->elem_bytes >= 4) n[CUTT_CPU_COUNT_GATHERS] += staged * some * some * volume;
