@@ -295,14 +295,12 @@ static double short_runs(const cutt_canonical *c, const cutt_cpu_tile *t, const 
 }
 
 /* Pages that a tile's rows are in. */
-static double pages_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
+static int64_t pages_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
   enum { PAGE = 4096 };
-  double pages = 1;
-  for (int i = 0; i < c->rank; ++i) {
-    const double distance = (double)cutt_cpu_distance(&c->mode[i]) * c->elem_bytes;
+  int64_t pages = 1;
+  for (int i = 0; i < c->rank; ++i)
     if (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride != 0)
-      pages *= distance < PAGE ? 1 + (double)t->extent[i] * distance / PAGE : (double)t->extent[i];
-  }
+      pages *= cutt_cpu_pieces(&c->mode[i], t->extent[i], c->elem_bytes, PAGE);
   return pages;
 }
 
@@ -311,17 +309,17 @@ static double pages_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
 static void count_spread(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine, double *n) {
   /* Addresses that Skylake's cores keep, others 2048 to 4096; and elements that are worth making a mask for. */
   enum { KEPT_PAGES = 1536, WORTH_A_MASK = 64 };
-  static const double staged = 2.5, looked_up = 10;
-  const double volume = (double)c->volume, w = c->elem_bytes, stride = w * (double)t->run_stride;
-  const int64_t call = t->direct ? t->shared_run : t->run;
-  const double each = machine->vector_bytes >= 64 && call >= WORTH_A_MASK ? floor((LINE - w) / stride) + 1 : 1;
-  const double some = each >= 4 ? 4 / each : 1;
-  if (!t->direct || t->shared_run > 1) {
-    if (c->elem_bytes >= 4) n[CUTT_CPU_COUNT_GATHERS] += staged * some * some * volume;
+  static const double of_runs = 2.5, looked_up = 10;
+  const double volume = (double)c->volume, w = c->elem_bytes;
+  if (t->direct && t->shared_run == 1) {
+    n[CUTT_CPU_COUNT_GATHERS] += volume;
+    if (t->segments > 1 && pages_of_rows(c, t) > KEPT_PAGES) n[CUTT_CPU_COUNT_RELOADS_L2] += looked_up * volume;
     return;
   }
-  n[CUTT_CPU_COUNT_GATHERS] += volume;
-  if (t->segments > 1 && pages_of_rows(c, t) > KEPT_PAGES) n[CUTT_CPU_COUNT_RELOADS_L2] += looked_up * volume;
+  if (c->elem_bytes < CUTT_CPU_SPREAD_BYTES) return;
+  const bool masked = machine->vector_bytes >= 64 && (t->direct ? t->shared_run : t->run) >= WORTH_A_MASK;
+  const double each = masked ? floor((LINE - w) / (w * (double)t->run_stride)) + 1 : 1, some = each >= 4 ? 4 / each : 1;
+  n[CUTT_CPU_COUNT_GATHERS] += of_runs * some * some * volume;
 }
 
 /* Blocks of so many columns that a transpose down a tile takes: fewer columns are done at a time where the stage has no room for more

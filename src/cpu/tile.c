@@ -354,7 +354,7 @@ static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t,
     const int mode = c->out_order[i];
     if (t->role[mode] != CUTT_CPU_ROW || c->mode[mode].in_stride == 0) continue;
     const int64_t distance = cutt_cpu_distance(&c->mode[mode]) * c->elem_bytes;
-    *lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[mode] * distance / CUTT_CPU_LINE : t->extent[mode];
+    *lines *= cutt_cpu_pieces(&c->mode[mode], t->extent[mode], c->elem_bytes, CUTT_CPU_LINE);
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
   return distances & -distances;
@@ -390,9 +390,7 @@ static bool columns_follow(const cutt_canonical *c, const cutt_cpu_tile *t) {
 /* Is the output written by the kernel itself, or from the staging buffer? */
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
-  /* Bytes of a block of few rows: stores of 64 bytes overlap. And of elements that go to an output with gaps one by one: of narrower ones a store of
-   * what is staged has many. */
-  enum { LEAST_BLOCK = 48, FEWEST_BYTES = 4 };
+  enum { LEAST_BLOCK = 48 }; /* bytes of a block of few rows: stores of 64 bytes overlap */
   /* With fewer rows than a vector has, garbage is written behind each column, which only the stage has room for. */
   const bool garbage = t->rows < t->block_rows;
   const bool whole_lines = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage;
@@ -403,7 +401,7 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
                cutt_cpu_has_follow(vector, c->elem_bytes) && columns_follow(c, t);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
-  const bool one_by_one = c->elem_bytes >= FEWEST_BYTES && t->repeats == 1 && !t->skips;
+  const bool one_by_one = c->elem_bytes >= CUTT_CPU_SPREAD_BYTES && t->repeats == 1 && !t->skips;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && (t->shared_run > 1 || one_by_one) && !c->scale.active;
   t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
              larger(t->shared_run, t->repeats) * c->elem_bytes >= CUTT_CPU_LINE;

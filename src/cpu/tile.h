@@ -120,6 +120,10 @@ typedef struct cutt_cpu_tile {
   int outer[CUTT_MAX_RANK], outers;       /* the outer modes in input order, their number */
 } cutt_cpu_tile;
 
+/* Bytes of the elements from which on these go to an output with gaps one by one, without a stage: of narrower ones a store of what is staged has
+ * many. */
+enum { CUTT_CPU_SPREAD_BYTES = 4 };
+
 /* Bounds that keep an execution's scratch within a block (runtime/host/scratch.h). */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
@@ -144,6 +148,12 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
 
 /* Elements from a position of a mode to the next one in the input, in either direction. */
 static inline int64_t cutt_cpu_distance(const cutt_mode *mode) { return magnitude(mode->in_stride); }
+
+/* Of memory in pieces of so many bytes, lines or pages: those that a mode's positions inside a tile are in, elements of w bytes. */
+static inline int64_t cutt_cpu_pieces(const cutt_mode *mode, int64_t extent, int64_t w, int64_t bytes) {
+  const int64_t distance = cutt_cpu_distance(mode) * w;
+  return distance < bytes ? 1 + extent * distance / bytes : extent;
+}
 
 /* The output runs of a tile, and its elements. */
 static inline int64_t cutt_cpu_runs(const cutt_cpu_tile *tile) {
