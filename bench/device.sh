@@ -123,6 +123,9 @@ if [[ -n $build && -d $build/lib ]]; then
   export LD_LIBRARY_PATH=$(realpath "$build/lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 
+cutensor=() # where the comparisons find it, if not where the system does
+if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
+
 deadline=$((SECONDS + seconds)) part='' part_ends=$deadline failed=() skipped=() rest=()
 
 left() { echo $((part_ends - SECONDS)); }
@@ -355,12 +358,11 @@ run_contraction_set() {
 }
 
 compare_contractions() {
-  local cases cutensor=()
+  local cases
   if [[ -z $python || ! -e $build/lib/libcutt_contract.so ]]; then
     cannot "contract PyTorch" "no python3 here imports torch, or there is no libcutt_contract.so"
     return
   fi
-  if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
   cases=$(mktemp)
   "$program" bench contract --set tccg48 --list >"$cases"
   step "contract PyTorch" 90 "$python" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
@@ -450,12 +452,11 @@ compare_with_torch() {
 }
 
 run_peers() {
-  local cutensor=() cases
+  local cases
   if [[ -z $python || ! -e $build/lib/libcutt.so ]]; then
     cannot peers "no python3 here imports torch, or there is no libcutt.so"
     return
   fi
-  if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
   # Beside the cases' time, what starting, batches and calls take.
   cases=$(($(left) > 45 ? $(left) - 30 : 15))
   step peers 150 "$python" "$root/bench/peers_gpu.py" --lib "$build/lib/libcutt.so" --program "$program" "${cutensor[@]}" \
